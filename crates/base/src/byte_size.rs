@@ -1,6 +1,6 @@
-//! Numbers of bytes: `65536`, `64KiB`, `1.5 GB`.
+//! Sizes in bytes as text: `65536`, `64KiB`, `1.5 GB`.
 
-/// The number of bytes that `text` says, at least 1; or why it says none, to be read behind what it was said for.
+/// Parses a size in bytes, which must be at least 1. The error is meant to be shown behind the name of the setting.
 ///
 /// ```
 /// use marquetry_base::parse_byte_size;
@@ -31,7 +31,7 @@ pub fn parse_byte_size(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Doubles hold all integers up to here.
+/// Doubles represent all integers up to this one exactly.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
 #[cfg(test)]

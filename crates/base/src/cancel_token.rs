@@ -4,11 +4,11 @@ use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Cancels reads, writes and checks that were given it, or a clone: in [`Limits::cancel`](crate::Limits::cancel), and in the
-/// properties of writers. They look at it before each page, each block of values, and each request, and fail with
-/// [`ErrorKind::Cancelled`]. A request that is under way is waited for, as is the page that is being decompressed.
+/// Cancels the reads, writes and checks that were given this token or a clone of it: in [`Limits::cancel`](crate::Limits::cancel), or in
+/// the properties of writers. They check the token before each page, each block of values and each request, and fail with
+/// [`ErrorKind::Cancelled`]. They still wait for a request under way and finish the page being decompressed.
 ///
-/// The default can not be cancelled, and costs nothing.
+/// The default token cannot be cancelled and costs nothing.
 ///
 /// ```
 /// use marquetry_base::{CancelToken, ErrorKind};
@@ -30,17 +30,17 @@ pub struct CancelToken(Option<Arc<Flag>>);
 #[derive(Debug)]
 struct Flag {
     is_set: AtomicBool,
-    /// Cancelled with it.
+    /// A token whose cancellation cancels this one, too.
     parent: CancelToken,
 }
 
 impl CancelToken {
-    /// A token that is not cancelled yet.
+    /// Creates a token that is not cancelled yet.
     pub fn new() -> Self {
         CancelToken::default().child()
     }
 
-    /// A token that is cancelled with this one, but can be cancelled alone.
+    /// Creates a token that is cancelled along with this one, but can also be cancelled alone.
     ///
     /// ```
     /// # use marquetry_base::CancelToken;
@@ -56,21 +56,20 @@ impl CancelToken {
         CancelToken(Some(Arc::new(Flag { is_set: AtomicBool::new(false), parent: self.clone() })))
     }
 
-    /// Cancels what was given this token, its clones and its children. What was cancelled stays so. Does nothing to the
-    /// default token.
+    /// Cancels whatever uses this token, its clones and its children, for good. Does nothing to the default token.
     pub fn cancel(&self) {
         if let Some(flag) = &self.0 {
             flag.is_set.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether it was cancelled, or one that it is a [child](Self::child) of.
+    /// Whether this token, or one that it is a [child](Self::child) of, was cancelled.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.0.as_ref().is_some_and(|flag| flag.is_set.load(Ordering::Relaxed) || flag.parent.is_cancelled())
     }
 
-    /// Fails with [`ErrorKind::Cancelled`] if it was cancelled.
+    /// Fails with [`ErrorKind::Cancelled`] if the token was cancelled.
     #[inline]
     pub fn check(&self) -> Result<()> {
         match self.is_cancelled() {
@@ -80,7 +79,7 @@ impl CancelToken {
     }
 }
 
-/// Tokens are equal if they are clones of each other, or both defaults.
+/// Tokens are equal if they are clones of each other, or both default tokens.
 impl PartialEq for CancelToken {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// So many things that `one` is the name of. The name's plural ends in `s`.
+/// Formats a count and the name of what is counted, with an `s` in the plural.
 ///
 /// ```
 /// use marquetry_base::counted;

@@ -16,24 +16,24 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct ByteCursor<'a> {
     rest: &'a [u8],
-    /// The position of the end.
+    /// The position of the end of the bytes.
     len: usize,
 }
 
 impl<'a> ByteCursor<'a> {
-    /// A cursor at the first of `bytes`.
+    /// Creates a cursor at the start of `bytes`.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
         ByteCursor { rest: bytes, len: bytes.len() }
     }
 
-    /// A cursor at the start of `rest`; positions count from `base`.
+    /// Creates a cursor at the start of `rest`, whose first byte is at position `base`.
     #[inline]
     pub fn with_base(base: usize, rest: &'a [u8]) -> Self {
         ByteCursor { rest, len: base.saturating_add(rest.len()) }
     }
 
-    /// The number of bytes read, or the base plus that number.
+    /// The number of bytes read, plus the base if there is one.
     #[inline]
     pub fn position(&self) -> usize {
         self.len - self.rest.len()
@@ -57,7 +57,7 @@ impl<'a> ByteCursor<'a> {
         self.rest
     }
 
-    /// The next `n` bytes.
+    /// Takes the next `n` bytes.
     #[inline]
     pub fn take(&mut self, n: usize) -> Result<&'a [u8]> {
         match self.rest.split_at_checked(n) {
@@ -86,34 +86,34 @@ impl<'a> ByteCursor<'a> {
         }
     }
 
-    /// One byte.
+    /// Reads one byte.
     #[inline]
     pub fn u8(&mut self) -> Result<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    /// Two bytes, little-endian.
+    /// Reads two bytes, little-endian.
     #[inline]
     pub fn u16_le(&mut self) -> Result<u16> {
         self.array().map(u16::from_le_bytes)
     }
 
-    /// Four bytes, little-endian.
+    /// Reads four bytes, little-endian.
     #[inline]
     pub fn u32_le(&mut self) -> Result<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// Eight bytes, little-endian.
+    /// Reads eight bytes, little-endian.
     #[inline]
     pub fn u64_le(&mut self) -> Result<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// An unsigned LEB128 varint of at most 64 bits.
+    /// Reads an unsigned LEB128 varint of at most 64 bits.
     ///
-    /// PERF: up to eight bytes are combined without a branch for each. Only inlined functions get a reference to the cursor, so
-    /// that it stays in registers.
+    /// PERF: combines up to eight bytes without a branch for each. Only inlined functions get a reference to the
+    /// cursor, so that it stays in registers.
     #[inline]
     pub fn uleb128(&mut self) -> Result<u64> {
         if let [byte @ 0..0x80, rest @ ..] = self.rest {
@@ -121,9 +121,9 @@ impl<'a> ByteCursor<'a> {
             return Ok(u64::from(*byte));
         }
         if let Some((word, ends)) = self.varint_word() {
-            // All bits up to the first byte that ends the varint.
+            // Keeps all bits up to the first byte that ends the varint.
             let word = word & (ends ^ (ends - 1));
-            // From 8 times 7 bits to 4 times 14, 2 times 28, and 56.
+            // Joins 8 groups of 7 bits to 4 groups of 14, 2 groups of 28, and finally 56 bits.
             let pairs = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
             let quads = (pairs & 0x0000_3fff_0000_3fff) | ((pairs & 0x3fff_0000_3fff_0000) >> 2);
             return Ok((quads & 0x0fff_ffff) | ((quads >> 32 & 0x0fff_ffff) << 28));
@@ -133,7 +133,7 @@ impl<'a> ByteCursor<'a> {
         Ok(value)
     }
 
-    /// Skips a varint; fails if [`uleb128`](Self::uleb128) would.
+    /// Skips a varint. Fails if [`uleb128`](Self::uleb128) would.
     #[inline]
     pub fn skip_uleb128(&mut self) -> Result<()> {
         if let [0..0x80, rest @ ..] = self.rest {
@@ -144,8 +144,8 @@ impl<'a> ByteCursor<'a> {
         Ok(())
     }
 
-    /// Skips a varint that ends within the next eight bytes, if there are as many. Returns them, and the top bits of the bytes
-    /// that end a varint.
+    /// Skips a varint that ends within the next eight bytes. Returns these bytes, and a word with the top bit of each
+    /// byte that ends a varint. Returns `None` if the varint is longer or fewer than eight bytes are left.
     #[inline]
     fn varint_word(&mut self) -> Option<(u64, u64)> {
         let word = u64::from_le_bytes(*self.rest.first_chunk()?);
@@ -157,7 +157,7 @@ impl<'a> ByteCursor<'a> {
         Some((word, ends))
     }
 
-    /// A zigzag varint: 0, -1, 1, -2, 2 are stored as 0, 1, 2, 3, 4.
+    /// Reads a zigzag varint: 0, -1, 1, -2, 2 are stored as 0, 1, 2, 3, 4.
     #[inline]
     pub fn zigzag(&mut self) -> Result<i64> {
         let value = self.uleb128()?;
@@ -171,7 +171,7 @@ fn short(wanted: usize, left: usize, position: usize) -> Error {
     Error::truncated(format!("{wanted} bytes wanted, {left} left")).at(position as u64)
 }
 
-/// The varint at the start of `bytes`, whose position is `position`, and the bytes after it.
+/// Reads the varint at the start of `bytes`, which is at `position`. Also returns the bytes after it.
 #[cold]
 #[inline(never)]
 fn bytewise_uleb128(bytes: &[u8], position: usize) -> Result<(u64, &[u8])> {

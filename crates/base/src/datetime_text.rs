@@ -13,15 +13,15 @@ use std::fmt;
 pub struct Moment {
     /// Seconds since 1970-01-01T00:00:00, in UTC if there was an offset.
     pub seconds: i64,
-    /// Nanoseconds of the second.
+    /// Nanoseconds within the second.
     pub nanos: u32,
-    /// Digits after the point, as the text had them.
+    /// Number of digits of the fraction in the text.
     pub digits: usize,
     /// Whether there was an offset from UTC.
     pub has_offset: bool,
 }
 
-/// Days since 1970-01-01 of `2013-07-30`; years before 0 and after 9999 have a sign: `-0044-03-15`, `+10000-01-01`.
+/// Parses a date such as `2013-07-30` to days since 1970-01-01. Years before 0 and after 9999 have a sign: `-0044-03-15`, `+10000-01-01`.
 pub fn date(text: &str) -> Option<i32> {
     match text.as_bytes().first()? {
         b'+' | b'-' => i32::try_from(far_date(text)?).ok(),
@@ -29,7 +29,7 @@ pub fn date(text: &str) -> Option<i32> {
     }
 }
 
-/// The date of a year of four digits.
+/// Parses a date whose year has four digits.
 fn near_date(text: &str) -> Option<i32> {
     let bytes = text.as_bytes();
     if !text.is_ascii() || bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
@@ -46,7 +46,7 @@ fn near_date(text: &str) -> Option<i32> {
     (1..=month_days).contains(&day).then(|| days(year as i32, month as i32, day as i32))
 }
 
-/// Nanoseconds since midnight of `12:30:00.500`, and how many digits come after the point.
+/// Parses a time such as `12:30:00.500`. Returns the nanoseconds since midnight and the number of digits of the fraction.
 pub fn time_of_day(text: &str) -> Option<(i64, usize)> {
     let (clock, fraction) = match text.split_once('.') {
         Some((clock, fraction)) => (clock, Some(fraction)),
@@ -76,8 +76,8 @@ pub fn time_of_day(text: &str) -> Option<(i64, usize)> {
     Some((seconds * 1_000_000_000 + i64::from(nanos), count))
 }
 
-/// Days since 1970-01-01 of a date whose year has a sign: at least five digits behind a plus, four behind a minus, and no
-/// zeros in front that need not be there.
+/// Parses a date whose year has a sign to days since 1970-01-01. The year has at least five digits after a plus and
+/// four after a minus, and no unnecessary leading zeros.
 fn far_date(text: &str) -> Option<i64> {
     let (year, month_and_day) = text.get(1..)?.split_once('-')?;
     let least = if text.starts_with('+') { 5 } else { 4 };
@@ -88,12 +88,13 @@ fn far_date(text: &str) -> Option<i64> {
         return None;
     }
     let year: i64 = text[..=year.len()].parse().ok()?;
-    // The calendar comes again after 400 years, 146,097 days.
+    // The calendar repeats after 400 years, which are 146,097 days.
     let near = near_date(&format!("{}-{month_and_day}", 2000 + year.rem_euclid(400)))?;
     (year.div_euclid(400) - 5).checked_mul(146_097)?.checked_add(i64::from(near))
 }
 
-/// `2013-07-30T12:30:00.5+02:00`: with a blank instead of the T, a Z or nothing instead of the offset, over the years of [`date`].
+/// Parses a point in time such as `2013-07-30T12:30:00.5+02:00`. A blank may replace the T, and the offset may be `Z`
+/// or missing. The years are those of [`date`].
 pub fn moment(text: &str) -> Option<Moment> {
     let (days, clock) = match text.as_bytes().first()? {
         b'+' | b'-' => {
@@ -108,13 +109,13 @@ pub fn moment(text: &str) -> Option<Moment> {
     let (clock, offset) = split_offset(clock)?;
     let (nanos, digits) = time_of_day(clock)?;
     let of_day = nanos / 1_000_000_000 - offset.unwrap_or(0);
-    // The first second of all is in the midst of a day.
+    // The sum needs 128 bits: the least number of seconds is in the middle of a day.
     let seconds = i64::try_from(i128::from(days) * 86_400 + i128::from(of_day)).ok()?;
     let has_offset = offset.is_some();
     Some(Moment { seconds, nanos: (nanos % 1_000_000_000) as u32, digits, has_offset })
 }
 
-/// Nanoseconds of `PT3.500S`, and of any other duration of ISO 8601 in weeks and what is shorter, with or without a sign in front.
+/// Parses an ISO 8601 duration of weeks and shorter units, such as `PT3.500S`, to nanoseconds. A sign may come first.
 ///
 /// ```
 /// use marquetry_base::datetime_text::duration;
@@ -132,7 +133,7 @@ pub fn duration(text: &str) -> Option<i128> {
     Some(sign * (days.checked_mul(NANOS)?.checked_add(clock)?))
 }
 
-/// What stands before and behind the T of a duration of ISO 8601 without a sign, of which one may be empty: `1D` and `2H` of `P1DT2H`.
+/// Splits an unsigned ISO 8601 duration at the T: `P1DT2H` into `1D` and `2H`. One of the two parts may be empty.
 pub fn duration_parts(text: &str) -> Option<(&str, &str)> {
     match text.strip_prefix('P')? {
         "" => None,
@@ -144,7 +145,7 @@ pub fn duration_parts(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Nanoseconds of `2H30M1.5S`, and of parts of it.
+/// Parses hours, minutes and seconds such as `2H30M1.5S`, of which some may be missing, to nanoseconds.
 fn parts_of_clock(text: &str) -> Option<i128> {
     let (whole, fraction) = match text.split_once('.') {
         Some((whole, fraction)) => (format!("{whole}S"), fraction.strip_suffix('S')?),
@@ -157,13 +158,13 @@ fn parts_of_clock(text: &str) -> Option<i128> {
     parts(&whole, &[('H', 3_600), ('M', 60), ('S', 1)])?.checked_mul(NANOS)?.checked_add(nanos.into())
 }
 
-/// Seconds of the numbers before units, which come in this order; those that are not there are 0.
+/// Adds up numbers with units, in seconds. The units must come in the given order; missing ones count as 0.
 fn parts(mut text: &str, units: &[(char, i128)]) -> Option<i128> {
     let mut out: i128 = 0;
     for (unit, seconds) in units {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         if let Some(rest) = text[digits..].strip_prefix(*unit) {
-            // No unit of 64 bits counts more.
+            // No 64-bit unit counts further than a `u64`.
             let number: u64 = text[..digits].parse().ok()?;
             out = out.checked_add(i128::from(number).checked_mul(*seconds)?)?;
             text = rest;
@@ -174,7 +175,7 @@ fn parts(mut text: &str, units: &[(char, i128)]) -> Option<i128> {
 
 const NANOS: i128 = 1_000_000_000;
 
-/// The time, and the seconds that it is ahead of UTC.
+/// Splits off the offset. Returns the time, and the seconds by which it is ahead of UTC.
 fn split_offset(text: &str) -> Option<(&str, Option<i64>)> {
     if let Some(clock) = text.strip_suffix(['Z', 'z']) {
         return Some((clock, Some(0)));
@@ -195,7 +196,7 @@ fn split_offset(text: &str) -> Option<(&str, Option<i64>)> {
 }
 
 impl Moment {
-    /// Midnight at the beginning of a day, without an offset.
+    /// Returns midnight at the start of a day, without an offset.
     pub fn midnight(days: i32) -> Self {
         Moment { seconds: i64::from(days) * 86_400, nanos: 0, digits: 0, has_offset: false }
     }
@@ -207,7 +208,7 @@ impl Moment {
 }
 
 impl fmt::Display for Moment {
-    /// `2013-07-30 12:00:00.5`, with a Z if there was an offset.
+    /// Writes `2013-07-30 12:00:00.5`, followed by a Z if there was an offset.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let zone = if self.has_offset { "Z" } else { "" };
         let nanos = self.seconds.rem_euclid(86_400) * 1_000_000_000 + i64::from(self.nanos);
@@ -215,9 +216,9 @@ impl fmt::Display for Moment {
     }
 }
 
-/// `2013-07-30` of days since 1970-01-01: what [`date`] reads.
+/// Formats days since 1970-01-01 as `2013-07-30`, which [`date`] can parse.
 pub fn format_date(days: i64) -> String {
-    // As in `days`: years begin in March.
+    // As in `days`, years begin in March.
     let since = days + 719_468;
     let (era, of_era) = (since.div_euclid(146_097), since.rem_euclid(146_097));
     let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -231,7 +232,7 @@ pub fn format_date(days: i64) -> String {
     }
 }
 
-/// `12:30:00.5` of nanoseconds since midnight: what [`time_of_day`] reads.
+/// Formats nanoseconds since midnight as `12:30:00.5`, which [`time_of_day`] can parse.
 pub fn format_time(nanos: i64) -> String {
     let (seconds, nanos) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
     let clock = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -241,15 +242,15 @@ pub fn format_time(nanos: i64) -> String {
     }
 }
 
-/// A number of up to nine digits, and nothing but digits.
+/// Parses a number of at least one digit and nothing else. Returns `None` if it exceeds 32 bits.
 fn digits(text: &str) -> Option<u32> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }
 }
 
-/// Days since 1970-01-01 in the Gregorian calendar, as if it had always been.
+/// Converts a date of the proleptic Gregorian calendar to days since 1970-01-01.
 fn days(year: i32, month: i32, day: i32) -> i32 {
-    // Years begin in March: leap days are at their end.
+    // Years begin in March, so that leap days are at their end.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let of_year = (153 * month + 2) / 5 + day - 1;

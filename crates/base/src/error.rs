@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// The result of everything in Marquetry that can fail.
+/// The result of every operation of Marquetry that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error with its kind, a message and its [`ErrorLocation`]; one pointer wide.
@@ -32,14 +32,14 @@ struct Inner {
     message: Cow<'static, str>,
     place: ErrorLocation,
     source: Option<Cause>,
-    /// Whether trying again is of no use, though it is for most errors of this kind.
+    /// Whether retrying is useless although it may help for other errors of this kind.
     is_permanent: bool,
 }
 
-/// What caused an error.
+/// The cause of an error.
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Where in a file something happened. Every part is optional: a layer fills in what it knows.
+/// Where in a file an error happened. Every part is optional: a layer fills in what it knows.
 ///
 /// ```
 /// use marquetry_base::ErrorLocation;
@@ -49,17 +49,17 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorLocation {
-    /// The file's name, as the caller gave it.
+    /// The name of the file, as the caller gave it.
     pub file: Option<Arc<str>>,
-    /// Row group, counted from 0.
+    /// The row group, counted from 0.
     pub row_group: Option<usize>,
-    /// Column path, dotted.
+    /// The dotted path of the column.
     pub column: Option<Arc<str>>,
-    /// Page in its column chunk, counted from 0; a dictionary page counts.
+    /// The page in its column chunk, counted from 0; a dictionary page counts.
     pub page: Option<usize>,
-    /// Byte offset from the start of the file.
+    /// The byte offset from the start of the file.
     pub offset: Option<u64>,
-    /// Character of the text of a predicate, counted from 1. The message says it, too.
+    /// The character in the text of a predicate, counted from 1. The message contains it, too.
     pub character: Option<usize>,
 }
 
@@ -101,7 +101,7 @@ impl ErrorLocation {
 }
 
 impl Error {
-    /// An error of `kind` with a message and no location yet.
+    /// Creates an error of `kind` with a message and no location yet.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Error(Box::new(Inner {
@@ -113,49 +113,49 @@ impl Error {
         }))
     }
 
-    /// The bytes contradict the format or themselves.
+    /// Creates an error: the bytes contradict the format or themselves.
     #[cold]
     pub fn corrupt(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Corrupt, message)
     }
 
-    /// The bytes end before they should.
+    /// Creates an error: the bytes end before they should.
     #[cold]
     pub fn truncated(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Truncated, message)
     }
 
-    /// Legal, but not read by this build.
+    /// Creates an error: the bytes are legal, but this build does not read them.
     #[cold]
     pub fn unsupported(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Unsupported, message)
     }
 
-    /// A limit is exceeded; the message should say which one and how to raise it.
+    /// Creates an error: a limit is exceeded. The message should name the limit and how to raise it.
     #[cold]
     pub fn limit(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Limit, message)
     }
 
-    /// There is not enough memory now; the message should say for what.
+    /// Creates an error: there is not enough memory now. The message should name what it was needed for.
     #[cold]
     pub fn memory(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Memory, message)
     }
 
-    /// The caller asked for something impossible.
+    /// Creates an error: the caller asked for something impossible.
     #[cold]
     pub fn argument(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Argument, message)
     }
 
-    /// Encrypted bytes without a fitting key.
+    /// Creates an error: the bytes are encrypted and there is no fitting key.
     #[cold]
     pub fn encrypted(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Key, message)
     }
 
-    /// An error of `kind` that another error caused.
+    /// Creates an error of `kind` that another error caused.
     #[cold]
     pub fn caused_by(
         kind: ErrorKind,
@@ -172,8 +172,9 @@ impl Error {
         self.0.kind
     }
 
-    /// An error of the operating system, of what was done: [`NotFound`](ErrorKind::NotFound) or [`Memory`](ErrorKind::Memory)
-    /// where it says so, else [`Io`](ErrorKind::Io).
+    /// Creates an error from an error of the operating system. `message` describes the operation that failed. The kind
+    /// is [`NotFound`](ErrorKind::NotFound), [`Memory`](ErrorKind::Memory) or [`Truncated`](ErrorKind::Truncated) (for
+    /// an unexpected end) if the system's error is of that kind, and [`Io`](ErrorKind::Io) otherwise.
     ///
     /// ```
     /// # use marquetry_base::{Error, ErrorKind};
@@ -185,8 +186,8 @@ impl Error {
         Error::caused_by(ErrorKind::of_io(source.kind()), message, source)
     }
 
-    /// Whether an error of a part leaves others that may still be read: those of the file do, and a part for which there is
-    /// no memory. Errors of the source and of the caller do not.
+    /// Whether other parts of the file may still be readable after this error in one part. True for errors of the
+    /// file's contents, and for a part that does not fit in memory; false for errors of the source and of the caller.
     pub fn is_damage(&self) -> bool {
         matches!(
             self.kind(),
@@ -199,14 +200,14 @@ impl Error {
         )
     }
 
-    /// Whether nothing more can be learnt of the file: the source failed, or the caller cancelled.
+    /// Whether no more of the file can be read: the source failed, or the caller cancelled.
     pub fn stops_reading(&self) -> bool {
         matches!(self.kind(), ErrorKind::Io | ErrorKind::NotFound | ErrorKind::Changed | ErrorKind::Cancelled)
     }
 
-    /// Whether the same may succeed later: after an error of the operating system, a store or a network that may pass, when
-    /// others gave memory back, and for a file that has changed once it was opened anew. Never after damage, a missing file,
-    /// a wrong argument or a cancelled read.
+    /// Whether the same operation may succeed later. True for errors of the operating system, a store or a network that
+    /// may pass, for a lack of memory that others may give back, and for a changed file, which must be opened anew.
+    /// Never true for damage, a missing file, a wrong argument or a cancelled read.
     ///
     /// ```
     /// # use marquetry_base::{Error, ErrorKind};
@@ -223,15 +224,15 @@ impl Error {
         may_pass && !self.0.is_permanent
     }
 
-    /// Marks an error as one that stays, however often the same is tried: see [`is_retryable`](Self::is_retryable).
+    /// Marks an error as permanent: retrying is useless, see [`is_retryable`](Self::is_retryable).
     #[must_use]
     pub fn permanent(mut self) -> Self {
         self.0.is_permanent = true;
         self
     }
 
-    /// The error that caused this one. Its text is in this one's text, so that [`source`](std::error::Error::source) goes on
-    /// with what caused *it*: [`std::io::Error`] does the same.
+    /// The error that caused this one. Its text is part of this error's text, so [`source`](std::error::Error::source)
+    /// continues with the cause of *that* error, as [`std::io::Error`] does.
     ///
     /// ```
     /// # use marquetry_base::Error;
@@ -243,7 +244,7 @@ impl Error {
         self.0.source.as_deref()
     }
 
-    /// The cause, if it is one of the operating system.
+    /// The cause, if it is an error of the operating system.
     pub(crate) fn io_cause(&self) -> Option<&std::io::Error> {
         self.get_ref().and_then(|cause| cause.downcast_ref())
     }
@@ -263,7 +264,7 @@ impl Error {
         self
     }
 
-    /// Puts what was read or done before the message. Kind, location and cause stay.
+    /// Puts the name of what was read or done before the message. Kind, location and cause stay.
     ///
     /// ```
     /// # use marquetry_base::Error;
@@ -282,12 +283,12 @@ impl Error {
         &self.0.message
     }
 
-    /// The location in the file, with the parts that are known.
+    /// The location in the file, as far as it is known.
     pub fn place(&self) -> &ErrorLocation {
         &self.0.place
     }
 
-    /// Adds the file name, unless known. Of a URL its [secrets](url_without_secrets) are left out.
+    /// Adds the file name, unless known. The [secrets](url_without_secrets) of a URL are left out.
     #[must_use]
     pub fn in_file(mut self, file: impl Into<Arc<str>>) -> Self {
         self.0.place.file.get_or_insert_with(|| {
@@ -328,7 +329,7 @@ impl Error {
         self
     }
 
-    /// Adds the character of a predicate's text, counted from 1, unless known. It is no place in a file, and so the message says it.
+    /// Adds the character of a predicate's text, counted from 1, unless known. It is not a place in a file, so it goes into the message.
     ///
     /// ```
     /// # use marquetry_base::Error;
@@ -344,14 +345,14 @@ impl Error {
         self.with_context(&format!("predicate, character {character}"))
     }
 
-    /// Removes the byte offset, if it is inside decompressed bytes and so no position in the file.
+    /// Removes the byte offset. For offsets in decompressed bytes, which are not positions in the file.
     #[must_use]
     pub fn without_offset(mut self) -> Self {
         self.0.place.offset = None;
         self
     }
 
-    /// Moves a byte offset that was counted from the start of a part to the start of the file.
+    /// Converts a byte offset that was counted from `base` to one counted from the start of the file.
     #[must_use]
     pub fn offset_by(mut self, base: u64) -> Self {
         if let Some(offset) = &mut self.0.place.offset {
@@ -361,7 +362,7 @@ impl Error {
     }
 }
 
-/// `file a.parquet, column b, row group 3, page 4, byte 5`, as far as known; nothing of the file as a whole.
+/// Formats the known parts: `file a.parquet, column b, row group 3, page 4, byte 5`. Empty if none is known.
 impl fmt::Display for ErrorLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
@@ -392,7 +393,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// The cause is named once: in the text. What caused the cause comes next.
+/// The text names the cause once, so `source` continues with the cause of the cause.
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.get_ref().and_then(|cause| cause.source())

@@ -3,7 +3,7 @@
 use crate::{Error, ErrorKind};
 use std::io;
 
-/// One of ours that was made into one of the operating system's comes back as it was.
+/// Converts an error of the operating system. One of our errors inside it comes back unchanged.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         match error.downcast::<Error>() {
@@ -13,7 +13,7 @@ impl From<io::Error> for Error {
     }
 }
 
-/// The kind is the nearest there is; the whole error is inside.
+/// Converts to the nearest kind, with the whole error inside.
 ///
 /// ```
 /// use marquetry_base::{Error, ErrorKind};
@@ -25,7 +25,7 @@ impl From<io::Error> for Error {
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let of_cause = error.io_cause().map(io::Error::kind);
-        // Who sees `Interrupted` tries again at once.
+        // Callers that see `Interrupted` retry at once.
         let of_cause = of_cause.filter(|kind| *kind != io::ErrorKind::Interrupted);
         let kind = match error.kind() {
             ErrorKind::Io => of_cause.unwrap_or(io::ErrorKind::Other),
@@ -43,8 +43,8 @@ impl From<Error> for arrow_schema::ArrowError {
     }
 }
 
-/// One of ours that was made into one of Arrow's comes back as it was. Of others, those of the operating system, of memory and
-/// of what is not there yet keep their kind; the rest are [arguments](ErrorKind::Argument) that Arrow refuses.
+/// Converts an error of Arrow. One of our errors inside it comes back unchanged. I/O errors, memory errors and
+/// unimplemented features keep their kind; all others are [arguments](ErrorKind::Argument) that Arrow refuses.
 #[cfg(feature = "arrow")]
 impl From<arrow_schema::ArrowError> for Error {
     fn from(error: arrow_schema::ArrowError) -> Self {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// What kind of failure an [`Error`](crate::Error) is; decides whether retrying, other settings or another file can help.
+/// The kind of an [`Error`](crate::Error). It decides whether retrying, other settings or another file can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -14,8 +14,8 @@ pub enum ErrorKind {
     Unsupported,
     /// A number in the file exceeds the [`Limits`](crate::Limits) of this read, or what arrays can hold.
     Limit,
-    /// There is no memory left: of the [budget](crate::MemoryBudget) that readers share, or of the system. The same read may
-    /// succeed when others have given theirs back, or with smaller batches.
+    /// There is not enough memory left: in the [budget](crate::MemoryBudget) that readers share, or in the system. The
+    /// same read may succeed when others have given memory back, or with smaller batches.
     Memory,
     /// The caller asked for something impossible.
     Argument,
@@ -27,12 +27,12 @@ pub enum ErrorKind {
     Changed,
     /// The [token](crate::CancelToken) of the call was cancelled.
     Cancelled,
-    /// The bytes are encrypted and no key, or a wrong one, was given.
+    /// The bytes are encrypted, and no key or a wrong key was given.
     Key,
 }
 
 impl ErrorKind {
-    /// The word that an error's text begins with.
+    /// The word that the text of an error begins with.
     pub fn name(self) -> &'static str {
         match self {
             ErrorKind::Corrupt => "corrupt",
@@ -49,7 +49,7 @@ impl ErrorKind {
         }
     }
 
-    /// What an error of the operating system is here.
+    /// Converts the kind of an error of the operating system.
     pub(crate) fn of_io(kind: io::ErrorKind) -> Self {
         match kind {
             io::ErrorKind::UnexpectedEof => ErrorKind::Truncated,
@@ -59,7 +59,7 @@ impl ErrorKind {
         }
     }
 
-    /// What this is to the operating system's errors. Never `Interrupted`: who sees that tries again at once.
+    /// Converts to the nearest kind of the operating system's errors. Never `Interrupted`, on which callers retry at once.
     pub(crate) fn to_io(self) -> io::ErrorKind {
         match self {
             ErrorKind::Corrupt | ErrorKind::Limit => io::ErrorKind::InvalidData,

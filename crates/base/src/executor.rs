@@ -1,9 +1,9 @@
 //! Executors: the threads that work is given to, those of the host or our own.
 
-/// Work for a thread.
+/// A piece of work for a thread.
 pub type Task = Box<dyn FnOnce() + Send + 'static>;
 
-/// Runs tasks on threads of the host, for readers, writers and checks that were told to use several. A closure is one:
+/// Runs tasks on threads of the host, for readers, writers and checks that may use several threads. A closure can be an executor:
 ///
 /// ```
 /// use marquetry_base::{Executor, SharedExecutor};
@@ -17,11 +17,11 @@ pub type Task = Box<dyn FnOnce() + Send + 'static>;
 /// # assert_eq!(receiver.recv().unwrap(), 7);
 /// ```
 ///
-/// A task works for some milliseconds at most times, reads its file, and does not wait for other tasks: where there is nothing to
-/// do it ends. Whoever spawns tasks does their work himself as long as none has begun. So an executor may run them late, on
-/// few threads, or drop them; the caller may itself be one of its threads.
+/// A task usually runs for some milliseconds, reads its file, and never waits for other tasks; if there is nothing to
+/// do, it ends. The caller that spawns tasks does their work itself as long as none has begun. So an executor may run
+/// tasks late, on few threads, or drop them, and the caller may be one of its threads.
 pub trait Executor: Send + Sync {
-    /// Has another thread run `task` soon, and returns at once. Must not run it itself.
+    /// Lets another thread run `task` soon, and returns at once. Must not run the task itself.
     fn spawn(&self, task: Task);
 }
 

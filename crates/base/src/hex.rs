@@ -1,6 +1,6 @@
 //! Bytes as hexadecimal digits, and back.
 
-/// Appends two lower case digits for each byte.
+/// Appends two lower-case digits for each byte.
 pub fn push_hex(bytes: &[u8], out: &mut String) {
     for byte in bytes {
         out.push(char::from(DIGITS[usize::from(byte >> 4)]));
@@ -8,7 +8,7 @@ pub fn push_hex(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Two lower case digits for each byte.
+/// Returns two lower-case digits for each byte.
 ///
 /// ```
 /// use marquetry_base::{from_hex, to_hex};
@@ -22,7 +22,7 @@ pub fn to_hex(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes of pairs of digits, lower or upper case; `None` if there is anything else.
+/// Decodes pairs of lower-case or upper-case digits. Returns `None` if `text` contains anything else.
 pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |digit: u8| char::from(digit).to_digit(16);
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
@@ -30,7 +30,7 @@ pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
 }
 
-/// Appends the 16 bytes of a UUID as they are written: `123e4567-e89b-12d3-a456-426614174000`.
+/// Appends the 16 bytes of a UUID in its usual form: `123e4567-e89b-12d3-a456-426614174000`.
 pub fn push_uuid(bytes: &[u8], out: &mut String) {
     for (i, byte) in bytes.iter().enumerate() {
         if matches!(i, 4 | 6 | 8 | 10) {

@@ -3,8 +3,8 @@
 use crate::{CancelToken, Error, MemoryBudget, Result};
 use std::fmt::Display;
 
-/// Limits on what a file may ask of its reader. All are far above what writers produce; a file that needs more can be
-/// read by raising the one that its error names.
+/// Limits on what a file may demand from its reader. All defaults are far above what writers produce. A file that needs
+/// more can be read by raising the limit that its error names.
 ///
 /// ```
 /// use marquetry_base::Limits;
@@ -14,43 +14,43 @@ use std::fmt::Display;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Largest footer in bytes. Default 1 GiB: 10,000 columns x 1,000 row groups.
+    /// Maximum size of the footer in bytes. Default 1 GiB: 10,000 columns x 1,000 row groups.
     pub footer_bytes: usize,
-    /// Most rows of a file whose values are read. A file of nulls has any number of them in a few bytes, and who reads it to its
-    /// end waits for all. Default 2^40, a million millions.
+    /// Maximum number of rows of a file whose values are read. A few bytes can stand for any number of null rows, and a
+    /// reader that reads all of them takes as long as they are many. Default 2^40, about 10^12.
     pub rows: u64,
-    /// Largest page in bytes, compressed or not. Default 2 GiB - 1, the format's own bound (an `i32`).
+    /// Maximum size of a page in bytes, compressed or not. Default 2 GiB - 1, the format's own bound (an `i32`).
     pub page_bytes: usize,
-    /// Largest page header in bytes. Default 16 MiB: headers carry statistics with whole values in them.
+    /// Maximum size of a page header in bytes. Default 16 MiB: headers carry statistics that contain whole values.
     pub page_header_bytes: usize,
-    /// Pages larger than [`free_page_bytes`](Self::free_page_bytes) may decompress to at most this many times their
-    /// stored size. Default 1,000,000: Brotli makes 1 GiB of one letter of 1,627 bytes, and such files exist. What the
-    /// codecs of less reach can make of a page is held against their own bounds.
+    /// Maximum decompression ratio of pages larger than [`free_page_bytes`](Self::free_page_bytes). Default 1,000,000:
+    /// Brotli stores 1 GiB of one letter in 1,627 bytes, and such files exist. Pages of codecs that cannot compress as
+    /// much are also checked against the bounds of their codec.
     pub decompression_ratio: usize,
-    /// Pages up to this size may have any decompression ratio: a page of equal values legally shrinks to nothing.
-    /// Default 64 MiB.
+    /// Size in bytes up to which a page may have any decompression ratio: a page of equal values legally shrinks to
+    /// nothing. Default 64 MiB.
     pub free_page_bytes: usize,
-    /// Most bytes of one column in one batch: values, nulls and levels. A run of a few bytes stands for any number of
-    /// entries, and a list of them all is one row, so neither pages nor rows bound a batch. Default 4 GiB - 1.
+    /// Maximum size of one column in one batch, in bytes: values, nulls and levels. A run of a few bytes can stand for any number
+    /// of entries, and a list of all of them is one row, so neither pages nor rows bound a batch. Default 4 GiB - 1.
     pub batch_bytes: usize,
-    /// What all reads with these limits, and with clones of them, may hold together until a batch is handed over: what
-    /// streams fetched, windows on the file, pages, dictionaries, values, levels, and the strings of arrays. Footers and
-    /// indexes are not in it (but a footer of more than 64 MiB is read only if twice as much is left), nor batches that were handed over, nor what a source keeps of its own, as a blocking reader of
-    /// an object store does. Memory is taken from it before it is allocated; only values of DELTA_BYTE_ARRAY are counted
-    /// after they were put together, 2,048 at a time. Pages for which there is no memory are lost to a reader that leaves
-    /// out what it cannot read, and reported. Default: [the budget of the process](MemoryBudget::of_process).
+    /// The memory budget that all reads with these limits, and with clones of them, share until a batch is handed over. It covers the bytes
+    /// that streams fetched, windows on the file, pages, dictionaries, values, levels, and the strings of arrays. It does not cover footers
+    /// and indexes (but a footer of more than 64 MiB is read only if twice as much is left), batches that were handed over, and buffers of
+    /// a source's own, as a blocking reader of an object store has. Memory is reserved before it is allocated; only values of
+    /// DELTA_BYTE_ARRAY are counted after they were assembled, 2,048 at a time. A reader that leaves out what it cannot read skips and
+    /// reports pages for which there is no memory. Default: [the budget of the process](MemoryBudget::of_process).
     pub memory: MemoryBudget,
-    /// Most nodes of a schema. Default 1,000,000; above 65,536 no more than [`memory`](Self::memory) has KiB.
+    /// Maximum number of nodes in a schema. Default 1,000,000; above 65,536, at most as many as [`memory`](Self::memory) has KiB.
     pub schema_nodes: usize,
-    /// Deepest nesting of a schema. Default 200; levels are bytes, so no more than 250 can be asked for.
+    /// Maximum nesting depth of a schema. Default 200; levels are stored in bytes, so at most 250 is possible.
     pub schema_depth: usize,
-    /// Most bytes of all columns' paths together. Each column has all the names above it, so that one long name costs
-    /// its length for each column below. Default 256 MiB; above 16 MiB no more than a quarter of [`memory`](Self::memory).
+    /// Maximum total size of the paths of all columns, in bytes. The path of a column has the names of all its ancestors, so one
+    /// long name counts for each column below it. Default 256 MiB; above 16 MiB, at most a quarter of [`memory`](Self::memory).
     pub schema_path_bytes: usize,
-    /// Deepest nesting of Thrift structs and lists. Default 64; `parquet.thrift` itself needs 8.
+    /// Maximum nesting depth of Thrift structs and lists. Default 64; `parquet.thrift` itself needs 8.
     pub thrift_depth: usize,
-    /// Stops all reads with these limits, and with clones of them, with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled)
-    /// once it is cancelled: no limit, but it has to be known wherever limits are. Default: a token that never is.
+    /// Cancels all reads with these limits, and with clones of them, with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
+    /// It is not a limit, but is needed wherever the limits are. Default: a token that is never cancelled.
     pub cancel: CancelToken,
 }
 
@@ -167,13 +167,13 @@ impl Limits {
         Err(Error::limit(format!("{actual} exceeds the limit of {limit}; raise Limits::{name} to read it")))
     }
 
-    /// The same limits with another [token](Self::cancel).
+    /// Returns the same limits with another [token](Self::cancel).
     #[must_use]
     pub fn with_cancel(&self, cancel: CancelToken) -> Self {
         Limits { cancel, ..self.clone() }
     }
 
-    /// Holds a page's two sizes against the size and the ratio limits.
+    /// Checks the two sizes of a page against the limits of size and decompression ratio.
     pub fn check_page(&self, uncompressed: usize, compressed: usize) -> Result<()> {
         Self::check("page_bytes", uncompressed.max(compressed), self.page_bytes)?;
         if uncompressed <= self.free_page_bytes || uncompressed / self.decompression_ratio <= compressed {

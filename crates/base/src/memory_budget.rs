@@ -4,8 +4,8 @@ use crate::{Error, MemoryPool, Result, process_memory};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The memory that readers and writers may hold together. [`Limits::default`](crate::Limits) has
-/// [that of the process](Self::of_process); `MemoryBudget::default()`, that of writers of which nothing is said, has no bound.
+/// A limit on the memory that readers and writers may hold together. [`Limits::default`](crate::Limits) uses [the
+/// budget of the process](Self::of_process). `MemoryBudget::default()`, the default of writers, has no bound.
 ///
 /// ```
 /// use marquetry_base::MemoryBudget;
@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug, Clone, Default)]
 pub struct MemoryBudget(Option<Bound>);
 
-/// What bounds a budget.
+/// The bound of a budget.
 #[derive(Debug, Clone)]
 enum Bound {
     Shared(Arc<Shared>),
@@ -35,7 +35,7 @@ struct Shared {
 }
 
 impl MemoryBudget {
-    /// A budget of `bytes`.
+    /// Creates a budget of `bytes`.
     pub fn new(bytes: usize) -> Self {
         MemoryBudget::with_limit(bytes, false)
     }
@@ -45,8 +45,8 @@ impl MemoryBudget {
         MemoryBudget(Some(Bound::Shared(Arc::new(Shared { limit, used, is_of_process }))))
     }
 
-    /// The memory of a host. What is taken of it is up to 64 KiB more than what is [used](MemoryReservation::bytes), for each that
-    /// takes some.
+    /// Creates a budget that takes its memory from the pool of a host. Each reservation may take up to 64 KiB more from
+    /// the pool than it [uses](MemoryReservation::bytes).
     pub fn from_pool(pool: Arc<dyn MemoryPool>) -> Self {
         MemoryBudget(Some(Bound::Pool(pool)))
     }
@@ -58,9 +58,9 @@ impl MemoryBudget {
         }
     }
 
-    /// The budget that all readers of the process share, unless their limits have another one: a quarter of the machine's
-    /// memory, and at most half of what its control group (a container's limit) allows, or a quarter of its limit of address space.
-    /// Another bound can be [set](Self::set_process_limit).
+    /// The budget that all readers of the process share, unless their limits have another one. It is the least of a quarter of
+    /// the machine's memory, half of what its control group (a container's limit) allows, and a quarter of its limit of address
+    /// space, but at least 16 MiB. [`set_process_limit`](Self::set_process_limit) sets another bound.
     ///
     /// ```
     /// use marquetry_base::{Limits, MemoryBudget};
@@ -72,24 +72,24 @@ impl MemoryBudget {
         OF_PROCESS.get_or_init(|| MemoryBudget::with_limit(process_memory::default_limit(), true)).clone()
     }
 
-    /// Sets the bound of [the process's budget](Self::of_process) to `bytes`. What is held already stays.
+    /// Sets the bound of [the process's budget](Self::of_process) to `bytes`. Memory that is already held stays reserved.
     pub fn set_process_limit(bytes: usize) {
         if let Some(shared) = MemoryBudget::of_process().shared() {
             shared.limit.store(bytes, Ordering::Relaxed);
         }
     }
 
-    /// The bound in bytes; `None` if there is none, or the pool of a host has it.
+    /// The bound in bytes; `None` if there is none, or if the bound is in the pool of a host.
     pub fn limit(&self) -> Option<usize> {
         self.shared().map(|shared| shared.limit.load(Ordering::Relaxed))
     }
 
-    /// Whether there is a bound, of whatever kind.
+    /// Whether there is a bound of any kind.
     pub fn is_bounded(&self) -> bool {
         self.0.is_some()
     }
 
-    /// How many bytes could be reserved now; `usize::MAX` without a bound.
+    /// The number of bytes that could be reserved now; `usize::MAX` without a bound.
     ///
     /// ```
     /// use marquetry_base::MemoryBudget;
@@ -110,8 +110,8 @@ impl MemoryBudget {
         }
     }
 
-    /// The bound, if it is one to be sparing for: one that the caller set, or that of the process if it is below 1 GiB; of a
-    /// host's pool what is [left](Self::left), unless nobody knows. Readers read ahead by a part of it then.
+    /// The bound, if readers should spare memory: a bound that the caller set, or that of the process if it is below 1 GiB. For the pool of
+    /// a host, the bytes that are [left](Self::left), if the pool knows. Readers then read ahead by only a part of it.
     pub fn tight_limit(&self) -> Option<usize> {
         match &self.0 {
             None => None,
@@ -123,7 +123,7 @@ impl MemoryBudget {
         }
     }
 
-    /// Bytes that are reserved now. Always 0 without a bound, because nothing is counted then, and for the pool of a host.
+    /// The number of bytes that are reserved now. Always 0 for the pool of a host, and without a bound, because nothing is counted then.
     pub fn used(&self) -> usize {
         self.shared().map_or(0, |shared| shared.used.load(Ordering::Relaxed))
     }
@@ -138,13 +138,13 @@ impl MemoryBudget {
         Ok(held)
     }
 
-    /// A reservation of 0 bytes, which can grow.
+    /// Creates a reservation of 0 bytes, which can grow.
     pub fn empty(&self) -> MemoryReservation {
         MemoryReservation { budget: self.clone(), bytes: 0, ahead: 0 }
     }
 }
 
-/// A budget is a pool that others can take from.
+/// A budget is itself a pool that others can take memory from.
 impl MemoryPool for MemoryBudget {
     fn try_grow(&self, bytes: usize) -> Result<()> {
         match &self.0 {
@@ -164,7 +164,7 @@ impl MemoryPool for MemoryBudget {
     }
 }
 
-/// Budgets are equal if their bounds are, and if they are of the same pool.
+/// Budgets are equal if their bounds are equal, or if they use the same pool.
 impl PartialEq for MemoryBudget {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
@@ -182,7 +182,7 @@ impl Eq for MemoryBudget {}
 pub struct MemoryReservation {
     budget: MemoryBudget,
     bytes: usize,
-    /// Bytes that were taken from the budget ahead of time.
+    /// Bytes taken from the budget in advance.
     ahead: usize,
 }
 
@@ -192,7 +192,7 @@ impl MemoryReservation {
         self.bytes
     }
 
-    /// Reserves `more` bytes; changes nothing if that fails.
+    /// Reserves `more` bytes. Changes nothing if that fails.
     pub fn grow(&mut self, more: usize) -> Result<()> {
         let Some(bound) = &self.budget.0 else { return Ok(()) };
         if more <= self.ahead {
@@ -201,7 +201,7 @@ impl MemoryReservation {
             return Ok(());
         }
         let missing = more - self.ahead;
-        // PERF: what all threads share is asked for seldom.
+        // PERF: takes some bytes in advance, so that a budget that all threads share is asked seldom.
         let ahead = if bound.is_for_many() { self.bytes.min(AHEAD_BYTES) } else { 0 };
         if ahead > 0 && bound.take(missing.saturating_add(ahead)).is_ok() {
             self.ahead = ahead;
@@ -221,7 +221,7 @@ impl MemoryReservation {
         }
     }
 
-    /// Gives back all but `bytes`, if there are more.
+    /// Gives back all but `bytes`, if more are reserved.
     pub fn shrink_to(&mut self, bytes: usize) {
         let Some(bound) = self.budget.0.as_ref().filter(|_| bytes < self.bytes) else { return };
         bound.give_back(self.bytes - bytes + self.ahead);
@@ -240,7 +240,7 @@ impl MemoryReservation {
 }
 
 impl Bound {
-    /// Whether many take from it, so that it should be asked seldom.
+    /// Whether many reservations share the bound, so that it should be asked seldom.
     fn is_for_many(&self) -> bool {
         match self {
             Bound::Shared(shared) => shared.is_of_process,
@@ -279,7 +279,7 @@ impl Shared {
             "{more} more bytes of memory, where {used} of {limit}{whose} are held; read fewer columns at once or smaller \
              batches, or raise Limits::memory"
         ));
-        // More than there ever will be.
+        // A request above the limit can never succeed.
         if more > limit { refused.permanent() } else { refused }
     }
 }
@@ -300,9 +300,9 @@ impl Drop for MemoryReservation {
     }
 }
 
-/// Most bytes that a reservation takes from the process's budget ahead of time, and no more than it has.
+/// Maximum number of bytes that a reservation takes in advance; it is also at most what the reservation has.
 const AHEAD_BYTES: usize = 64 << 10;
-/// Below this, a process has to be sparing.
+/// Bound in bytes below which a process has to spare memory.
 const TIGHT_BYTES: usize = 1 << 30;
 
 #[cfg(test)]

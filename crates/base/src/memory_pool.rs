@@ -3,13 +3,14 @@
 use crate::Result;
 use std::fmt::Debug;
 
-/// A pool of memory of the host, for what readers and writers hold. [`MemoryBudget::from_pool`](crate::MemoryBudget::from_pool)
-/// makes the budget of it that [`Limits::memory`](crate::Limits::memory) wants; a budget is one, too.
+/// A host's pool of memory, from which readers and writers reserve what they hold.
+/// [`MemoryBudget::from_pool`](crate::MemoryBudget::from_pool) turns it into the budget that
+/// [`Limits::memory`](crate::Limits::memory) takes. A budget is itself a pool, too.
 ///
-/// Only bytes are counted: nobody gets memory from it. It is asked for some 64 KiB at a time or more, by any thread.
+/// A pool only counts bytes and allocates nothing. Any thread may call it, for some 64 KiB at a time or more.
 ///
-/// `arrow_buffer::MemoryPool` is another thing: it counts buffers that are there already, and never refuses, so that it bounds
-/// nothing. A host that has one lets it count the batches that it was given.
+/// `arrow_buffer::MemoryPool` has another purpose: it counts buffers that already exist and never refuses, so it bounds
+/// nothing. A host that has one can use it to count the batches that it was given.
 ///
 /// ```
 /// use marquetry_base::{Error, Limits, MemoryBudget, MemoryPool, Result};
@@ -44,19 +45,19 @@ use std::fmt::Debug;
 /// # drop(limits);
 /// ```
 pub trait MemoryPool: Debug + Send + Sync {
-    /// Takes so many bytes, or none: all of them count until they are given back.
+    /// Takes `bytes`, or nothing if it fails. They count until they are given back.
     ///
-    /// May wait for others to give theirs back, as long as those do not wait for the caller. It is called where streams are
-    /// polled.
+    /// May wait for others to give memory back, as long as those do not wait for the caller. It is called while streams are polled.
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if there are not as many.
+    /// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if fewer bytes are left.
     fn try_grow(&self, bytes: usize) -> Result<()>;
 
-    /// Gives back so many of the bytes that were taken.
+    /// Gives back `bytes` of those that were taken.
     fn shrink(&self, bytes: usize);
 
-    /// How many bytes could be taken now, about: reading ahead keeps to a part of them. `usize::MAX`, the default, if nobody knows.
+    /// About how many bytes could be taken now. Readers read ahead by a part of it. The default, `usize::MAX`, stands
+    /// for an unknown number.
     fn left(&self) -> usize {
         usize::MAX
     }

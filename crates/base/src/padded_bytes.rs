@@ -4,13 +4,12 @@ use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes that can be read past the logical end of [`PaddedBytes`].
+/// Number of bytes that can be read past the logical end of [`PaddedBytes`].
 pub const PADDING: usize = 64;
 
 /// The bytes of a page (or a part of one), followed by at least [`PADDING`] readable bytes of unknown content.
 ///
-/// Kernels load whole words without a bounds check per value; this type keeps them in bounds. Clones and slices share the
-/// memory.
+/// Kernels load whole words without a bounds check per value; the padding keeps these loads in bounds. Clones and slices share the memory.
 ///
 /// INVARIANT: `padded.len() >= len + PADDING`.
 ///
@@ -25,7 +24,7 @@ pub const PADDING: usize = 64;
 pub struct PaddedBytes {
     padded: Bytes,
     len: usize,
-    /// The vector that `padded` refers to, if it was made from one.
+    /// The vector that `padded` refers to, if it was created from one.
     vector: Option<Arc<Vec<u8>>>,
 }
 
@@ -39,7 +38,7 @@ impl AsRef<[u8]> for Shared {
 }
 
 impl PaddedBytes {
-    /// The bytes `range` of `file`: shared if `file` has enough bytes after the range, else copied.
+    /// Returns the bytes `range` of `file`. They are shared if `file` has enough bytes after the range, and copied otherwise.
     ///
     /// # Panics
     /// If the range is not inside `file`.
@@ -52,14 +51,14 @@ impl PaddedBytes {
         PaddedBytes::copy_of(&file[range])
     }
 
-    /// A copy of `bytes` with padding after it.
+    /// Copies `bytes` and adds padding.
     pub fn copy_of(bytes: &[u8]) -> Self {
         let mut padded = Vec::with_capacity(bytes.len() + PADDING);
         padded.extend_from_slice(bytes);
         PaddedBytes::from(padded)
     }
 
-    /// The first `len` bytes of a vector; what follows serves as their padding, and is appended where it is too short.
+    /// Wraps the first `len` bytes of a vector. The bytes after them serve as padding, which is appended if they are too few.
     ///
     /// # Panics
     /// If the vector is shorter than `len`.
@@ -93,7 +92,7 @@ impl PaddedBytes {
         self.len == 0
     }
 
-    /// A part that shares this memory; the bytes after it serve as its padding.
+    /// Returns a part that shares this memory. The bytes after it serve as its padding.
     ///
     /// # Panics
     /// If the range is not inside the bytes.
@@ -106,7 +105,7 @@ impl PaddedBytes {
         }
     }
 
-    /// These bytes and those of `next`, if that is the memory right after them.
+    /// Joins these bytes and those of `next`, if `next` directly follows in memory.
     pub fn try_join(&self, next: &PaddedBytes) -> Option<PaddedBytes> {
         let len = self.len + next.len;
         let follows = std::ptr::eq(self.padded[self.len..].as_ptr(), next.padded.as_ptr());
@@ -118,9 +117,9 @@ impl PaddedBytes {
         self.padded.slice(..self.len)
     }
 
-    /// The vector that this was made from, with its padding, if nothing else refers to it.
+    /// Returns the vector that this was created from, with its padding, if nothing else refers to it.
     ///
-    /// PERF: `bytes` would copy the content to hand it out again.
+    /// PERF: `Bytes` would copy the content to return it as a vector.
     pub fn try_into_vec(self) -> Option<Vec<u8>> {
         let PaddedBytes { padded, vector, .. } = self;
         drop(padded);
@@ -129,7 +128,7 @@ impl PaddedBytes {
 }
 
 impl From<Vec<u8>> for PaddedBytes {
-    /// Takes the vector; appends the padding, in place where its capacity allows.
+    /// Takes the vector and appends the padding, in place if its capacity allows.
     fn from(bytes: Vec<u8>) -> Self {
         let len = bytes.len();
         PaddedBytes::from_start(bytes, len)

@@ -8,10 +8,10 @@ use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Does `work` for each of `items` and gives the results in their order. There are as many workers as `states`, each of which
-/// has one of them: the caller, and threads of `executor`. Items are begun in their order.
+/// Calls `work` for each of `items` and returns the results in the order of the items. There is one worker for each of
+/// `states`: the caller, and threads of `executor`. Items are started in order.
 ///
-/// Does not wait for a thread that has not begun. Without states nothing is done, and the result is empty.
+/// Does not wait for threads that have not started. Without states nothing is done, and the result is empty.
 ///
 /// ```
 /// use marquetry_base::{ThreadPool, parallel_map};
@@ -25,7 +25,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// ```
 ///
 /// # Panics
-/// As `work` did; other items are not begun then.
+/// If `work` panics, with the same panic. No further items are started.
 pub fn parallel_map<T, S, R>(
     executor: &dyn Executor,
     items: Vec<T>,
@@ -42,11 +42,11 @@ where
     results
 }
 
-/// As [`parallel_map`], for items of which some are much more work: `weight` says how much, by any measure. The caller gives each
-/// result to `take` as soon as it and all before it are there, in the order of the items.
+/// Like [`parallel_map`], for items of unequal cost: `weight` estimates the work of an item in any unit. The caller
+/// passes the results to `take` in the order of the items, each as soon as it and all results before it are there.
 ///
-/// Items are begun in their order, so that results come early, but for the heaviest, if it is more than one worker's share of what is
-/// left.
+/// Items are started in order, so that results come early. An exception is the heaviest item, which is started first if
+/// it is more than one worker's share of the remaining work.
 ///
 /// ```
 /// use marquetry_base::{ThreadPool, parallel_map_each};
@@ -60,7 +60,7 @@ where
 /// ```
 ///
 /// # Panics
-/// As `work` or `take` did; other items are not begun then.
+/// If `work` or `take` panics, with the same panic. No further items are started.
 pub fn parallel_map_each<T, S, R>(
     executor: &dyn Executor,
     items: Vec<T>,
@@ -80,17 +80,17 @@ pub fn parallel_map_each<T, S, R>(
     });
 }
 
-/// What `work` of [`parallel_map_parts`] makes of an item.
+/// What `work` of [`parallel_map_parts`] produces for an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output<P, R> {
-    /// A part of it. There will be more.
+    /// A part of the item's output. More outputs follow.
     Part(P),
-    /// What was returned, after all parts.
+    /// The return value, after all parts.
     Result(R),
 }
 
-/// As [`parallel_map_each`], for work that makes its result part by part: it gives them to its last argument. The caller gives each part
-/// to `take` when those of all items before are taken: after its own items, and whenever one of these has a part itself.
+/// Like [`parallel_map_each`], for work that produces its output in parts: `work` passes each part to its last argument. The caller passes
+/// the parts to `take` in the order of the items: whenever it has finished an item of its own, and whenever such an item produces a part.
 ///
 /// ```
 /// use marquetry_base::{Output, ThreadPool, parallel_map_parts};
@@ -105,7 +105,7 @@ pub enum Output<P, R> {
 /// ```
 ///
 /// # Panics
-/// As `work` or `take` did; other items are not begun then.
+/// If `work` or `take` panics, with the same panic. No further items are started.
 pub fn parallel_map_parts<T, S, P, R>(
     executor: &dyn Executor,
     items: Vec<T>,
@@ -151,7 +151,7 @@ pub fn parallel_map_parts<T, S, P, R>(
 
 struct Shared<T, S, P, R, W> {
     state: Mutex<State<T, S, P, R>>,
-    /// Signalled when there is an output more, or a worker less.
+    /// Signalled when there is a new output, or when a worker ends.
     changed: Condvar,
     workers: usize,
     work: W,
@@ -159,11 +159,11 @@ struct Shared<T, S, P, R, W> {
 
 struct State<T, S, P, R> {
     schedule: Schedule,
-    /// Those that were not begun.
+    /// The items that were not started.
     items: Vec<Option<T>>,
-    /// Of each item what is not taken.
+    /// The outputs of each item that were not taken yet.
     outputs: Vec<VecDeque<Output<P, R>>>,
-    /// The states that no worker has.
+    /// The states that no worker uses.
     states: Vec<S>,
     running: usize,
     panic: Option<Box<dyn Any + Send>>,
@@ -174,10 +174,10 @@ impl<T, S, P, R, W: Fn(T, &mut S, &mut dyn FnMut(P)) -> R> Shared<T, S, P, R, W>
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Works until no item is left.
+    /// Works on items until none is left.
     fn help(&self) {
         let mut state = self.state();
-        // Who comes late finds no states, or no items.
+        // A worker that starts late finds no states or no items.
         let Some(mut own) = state.states.pop() else { return };
         state.running += 1;
         while let Some(i) = state.schedule.begin(self.workers) {
@@ -192,7 +192,7 @@ impl<T, S, P, R, W: Fn(T, &mut S, &mut dyn FnMut(P)) -> R> Shared<T, S, P, R, W>
         self.changed.notify_all();
     }
 
-    /// Works as one of several and takes what all of them make, until nothing is left and no worker either.
+    /// Works on items as one of several workers, and takes the outputs of all of them, until no items are left and all workers have ended.
     fn lead(&self, take: &mut impl FnMut(Output<P, R>)) -> MutexGuard<'_, State<T, S, P, R>> {
         let mut state = self.state();
         let Some(mut own) = state.states.pop() else { return state };
@@ -214,7 +214,7 @@ impl<T, S, P, R, W: Fn(T, &mut S, &mut dyn FnMut(P)) -> R> Shared<T, S, P, R, W>
         }
     }
 
-    /// Takes all outputs whose turn has come. `taken` items are finished.
+    /// Takes all outputs whose turn has come. `taken` is the number of finished items.
     fn take_ready<'a>(
         &'a self,
         mut state: MutexGuard<'a, State<T, S, P, R>>,
@@ -230,7 +230,7 @@ impl<T, S, P, R, W: Fn(T, &mut S, &mut dyn FnMut(P)) -> R> Shared<T, S, P, R, W>
         state
     }
 
-    /// Does the work of an item, and notes its result. Others have the state meanwhile.
+    /// Does the work of an item and stores its result. Releases the lock meanwhile.
     fn do_item<'a>(
         &'a self,
         i: usize,

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-/// Displays text with every character escaped that would begin a line or steer a terminal: control characters of both sets
-/// (C0, C1), line and paragraph separators, and marks that change the direction of writing.
+/// Displays text with every character escaped that would start a new line or control a terminal: control characters of
+/// both sets (C0, C1), line and paragraph separators, and marks that change the direction of writing.
 ///
 /// ```
 /// # use marquetry_base::Printable;
@@ -13,7 +13,7 @@ use std::fmt::{self, Display, Formatter, Write};
 pub struct Printable<'a>(pub &'a str);
 
 impl Printable<'_> {
-    /// Whether nothing has to be escaped.
+    /// Whether nothing needs to be escaped.
     pub fn is_plain(&self) -> bool {
         !self.0.chars().any(steers_terminal)
     }
@@ -31,7 +31,7 @@ impl Display for Printable<'_> {
     }
 }
 
-/// Whether the character, written as it is, begins a line or steers a terminal.
+/// Whether the character, written as it is, starts a new line or controls a terminal.
 pub fn steers_terminal(c: char) -> bool {
     c.is_control()
         || matches!(c,

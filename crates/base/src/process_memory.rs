@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-/// Bytes that readers of this process may hold together if nothing else was said: a quarter of the machine's memory, and no more
-/// than half of what its control group allows, or a quarter of its limit of address space, which stacks, the program and unused parts of
-/// the allocator take from, too.
+/// The default budget of the readers of this process, in bytes. It is the least of a quarter of the machine's memory,
+/// half of what its control group allows, and a quarter of its limit of address space, which stacks, the program and
+/// unused parts of the allocator use, too. It is at least 16 MiB.
 pub(crate) fn default_limit() -> usize {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let machine = total_memory(&read("/proc/meminfo")).unwrap_or(UNKNOWN_MACHINE);
@@ -15,19 +15,19 @@ pub(crate) fn default_limit() -> usize {
     usize::try_from(least).unwrap_or(usize::MAX).max(LEAST)
 }
 
-/// The machine's memory, by `/proc/meminfo`.
+/// Reads the machine's memory from the text of `/proc/meminfo`.
 fn total_memory(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The soft limit of the address space, by `/proc/self/limits`.
+/// Reads the soft limit of the address space from the text of `/proc/self/limits`.
 fn address_space(limits: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The least limit of the control groups that `/proc/self/cgroup` names, and of those above them.
+/// Finds the least limit of the control groups in the text of `/proc/self/cgroup` and of their ancestors.
 fn group_limit(groups: &str, mounted: &Path) -> Option<u64> {
     let limits = groups.lines().filter_map(|line| {
         let (_, rest) = line.split_once(':')?;
@@ -41,15 +41,15 @@ fn group_limit(groups: &str, mounted: &Path) -> Option<u64> {
         };
         let group = root.join(path.trim_start_matches('/'));
         let of = |folder: &Path| std::fs::read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();
-        // In a container, the path may be that of the machine: what is mounted is its own group then.
+        // In a container, the path may be that of the machine. Then the mounted root is the container's own group.
         group.ancestors().take_while(|folder| folder.starts_with(&root)).filter_map(of).min()
     });
     limits.min()
 }
 
-/// Where the system does not say how much memory the machine has.
+/// The assumed memory of a machine whose system does not report it, in bytes.
 const UNKNOWN_MACHINE: u64 = 16 << 30;
-/// Less is of no use: one page may take it.
+/// The minimum default budget in bytes. Less is useless, because one page may take it all.
 const LEAST: usize = 16 << 20;
 
 #[cfg(test)]

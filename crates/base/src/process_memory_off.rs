@@ -1,7 +1,6 @@
-//! What takes the place of asking the system in a build without the feature `fs`.
+//! Replaces asking the system in a build without the feature `fs`.
 
-/// Bytes that readers of this process may hold together if nothing else was said: a quarter of a machine of 16 GiB, or of what can be
-/// addressed.
+/// The default budget of the readers of this process, in bytes: a quarter of 16 GiB, or of the address space if that is smaller.
 pub(crate) fn default_limit() -> usize {
     usize::try_from(4_u64 << 30).unwrap_or(usize::MAX / 4)
 }

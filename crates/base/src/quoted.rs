@@ -1,7 +1,7 @@
 //! Quoted names and texts, in which a quote is doubled as in SQL.
 
-/// What is between the quotes that `text` begins with, and what stands behind them. `None` if it begins otherwise, or no quote
-/// closes the first.
+/// Parses the quoted text at the start of `text`. Returns it without quotes, and what follows it. Returns `None` if
+/// `text` does not start with `quote`, or if the closing quote is missing.
 ///
 /// ```
 /// use marquetry_base::unquote;
@@ -24,7 +24,7 @@ pub fn unquote(text: &str, quote: char) -> Option<(String, &str)> {
     }
 }
 
-/// A name in double quotes: what [`unquote`] reads.
+/// Puts a name in double quotes, in the form that [`unquote`] reads.
 ///
 /// ```
 /// assert_eq!(marquetry_base::quote_name(r#"a "b""#), r#""a ""b""""#);

@@ -2,16 +2,16 @@
 
 use std::cmp::Reverse;
 
-/// Which items were not begun, by their numbers.
+/// The items that were not started, by their numbers.
 pub(crate) struct Schedule {
     weights: Vec<u64>,
     is_begun: Vec<bool>,
-    /// All before it were begun.
+    /// All items before this one were started.
     first: usize,
-    /// The heaviest first; all before `next_heaviest` were begun.
+    /// The items, the heaviest first. All before position `next_heaviest` were started.
     by_weight: Vec<usize>,
     next_heaviest: usize,
-    /// The weight of all that were not begun.
+    /// Total weight of the items that were not started.
     left: u64,
 }
 
@@ -29,10 +29,10 @@ impl Schedule {
         }
     }
 
-    /// Begins the first, unless one of so many workers had better begin with the heaviest, so as not to be the last one at work.
+    /// Starts the first item; or the heaviest, if it is so heavy that one of `workers` workers would otherwise be the last one at work.
     pub(crate) fn begin(&mut self, workers: usize) -> Option<usize> {
         let heaviest = self.heaviest()?;
-        // Weights are guesses: a little before it would be too late.
+        // Weights are estimates, so the heaviest item is started from 80 % of a worker's share on: too early is better than too late.
         if self.weights[heaviest] > self.left.saturating_mul(4) / (5 * workers.max(1) as u64) {
             return Some(self.note(heaviest));
         }
@@ -55,7 +55,7 @@ impl Schedule {
         i
     }
 
-    /// Nothing more is begun.
+    /// Drops all items that were not started.
     pub(crate) fn end(&mut self) {
         *self = Schedule::new(Vec::new());
     }

@@ -6,17 +6,17 @@ use crate::threads::Thread;
 use std::fmt;
 use std::sync::Arc;
 
-/// The executor that options name; by default threads of our own, which whatever uses them starts when it needs them, and ends.
+/// The executor in options. By default, its users start threads of our own when they need them and end them afterwards.
 #[derive(Clone, Default)]
 pub struct SharedExecutor(Option<Arc<dyn Executor>>);
 
 impl SharedExecutor {
-    /// The threads of a host.
+    /// Uses the threads of a host.
     pub fn new(executor: impl Executor + 'static) -> Self {
         SharedExecutor(Some(Arc::new(executor)))
     }
 
-    /// The host's executor; a new pool of threads called `name` if there is none.
+    /// Returns the host's executor, or a new pool of threads called `name` if there is none.
     pub fn or_threads(&self, name: &'static str) -> Arc<dyn Executor> {
         match &self.0 {
             Some(executor) => executor.clone(),
@@ -26,7 +26,7 @@ impl SharedExecutor {
 }
 
 impl Executor for SharedExecutor {
-    /// Runs it on the host's threads, or on a new one.
+    /// Runs the task on the host's threads, or on a new thread.
     fn spawn(&self, task: Task) {
         match &self.0 {
             Some(executor) => executor.spawn(task),
@@ -35,7 +35,7 @@ impl Executor for SharedExecutor {
     }
 }
 
-/// Equal are those that are clones of each other, and the defaults.
+/// Executors are equal if they are clones of each other, or both default.
 impl PartialEq for SharedExecutor {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A program beside the one that runs, or on the PATH.
+/// A program in the folder of the running program, or on the PATH.
 ///
 /// ```
 /// use marquetry_base::SiblingProgram;
@@ -16,16 +16,16 @@ pub struct SiblingProgram {
 }
 
 impl SiblingProgram {
-    /// The program of this name, without what the system puts behind names of programs: the one in the folder of the program that
-    /// runs, or else the first on the PATH. `None` if there is none.
+    /// Finds the program of this name, without the system's suffix such as `.exe`: in the folder of the running
+    /// program, or else the first on the PATH. Returns `None` if there is none.
     pub fn find(name: &str) -> Option<Self> {
         let own = std::env::current_exe().ok();
         let path = std::env::var_os("PATH");
         find(name, own.as_deref().and_then(Path::parent), path.as_deref())
     }
 
-    /// Becomes the program, with these arguments; where a process cannot become another one, runs it, and gives what it ends with.
-    /// Fails, with a sentence that names the program, if it cannot be run.
+    /// Replaces this process by the program, with these arguments. Where a process cannot be replaced, runs the program
+    /// and returns its exit code. Fails, with a sentence that names the program, if it cannot be run.
     pub fn become_it(&self, arguments: impl IntoIterator<Item = OsString>) -> Result<u8, String> {
         let mut command = Command::new(&self.path);
         command.args(arguments);
@@ -35,7 +35,7 @@ impl SiblingProgram {
 
 #[cfg(unix)]
 fn replace(mut command: Command) -> std::io::Result<u8> {
-    // Only an error comes back.
+    // `exec` returns only after an error.
     Err(std::os::unix::process::CommandExt::exec(&mut command))
 }
 

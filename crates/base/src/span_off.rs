@@ -1,51 +1,51 @@
-//! What takes the place of spans in a build without the feature `tracing`: nobody watches.
+//! Replaces spans in a build without the feature `tracing`: nothing is recorded.
 
-/// Something that takes a while.
+/// A span: an operation that takes a while.
 #[derive(Debug, Clone)]
 pub struct Span;
 
 impl Span {
-    /// Opening a file: reading its footer.
+    /// The span of opening a file, which reads its footer.
     pub fn open() -> Self {
         Span
     }
 
-    /// Fetching byte ranges from where they come late.
+    /// The span of fetching byte ranges from an asynchronous source.
     pub fn fetch(_requests: usize, _bytes: u64) -> Self {
         Span
     }
 
-    /// Reading bytes from where they are at hand.
+    /// The span of reading bytes from a blocking source.
     pub fn read() -> Self {
         Span
     }
 
-    /// Beginning to read a row group: pruning, and finding the rows that a filter wants.
+    /// The span of starting a row group: pruning it, and finding the rows that a filter selects.
     pub fn row_group(_index: usize) -> Self {
         Span
     }
 
-    /// Making the next batch.
+    /// The span of producing the next batch.
     pub fn batch() -> Self {
         Span
     }
 
-    /// Encoding rows.
+    /// The span of encoding rows.
     pub fn encode(_rows: usize) -> Self {
         Span
     }
 
-    /// Ending a row group, and giving it to the sink.
+    /// The span of finishing a row group and passing it to the sink.
     pub fn write_row_group(_index: usize, _rows: u64) -> Self {
         Span
     }
 
-    /// Writing the end of a file.
+    /// The span of writing the end of a file.
     pub fn finish() -> Self {
         Span
     }
 
-    /// The one that the caller is in.
+    /// The span that the caller is in.
     pub fn current() -> Self {
         Span
     }
@@ -55,7 +55,7 @@ impl Span {
         work()
     }
 
-    /// The same future.
+    /// Returns the future unchanged.
     pub fn instrument<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
         future
     }

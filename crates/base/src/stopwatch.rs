@@ -1,9 +1,9 @@
-//! How long something took. This is the only file that asks a clock; a build without the feature `threads` has
-//! `stopwatch_off.rs` in its place.
+//! Measures how long something takes. This is the only file that reads a clock; a build without the feature `threads`
+//! has `stopwatch_off.rs` in its place.
 
 use std::time::{Duration, Instant};
 
-/// The time since it was started.
+/// A clock that measures the time since its start.
 ///
 /// ```
 /// let watch = marquetry_base::Stopwatch::start();
@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts one.
+    /// Starts a stopwatch.
     pub fn start() -> Self {
         Stopwatch(Instant::now())
     }
 
-    /// How long ago it was started; nothing in a build without the feature `threads`, which has no clock.
+    /// The time since the start; zero in a build without the feature `threads`, which has no clock.
     pub fn elapsed(&self) -> Duration {
         self.0.elapsed()
     }

@@ -1,18 +1,18 @@
-//! What takes the place of a clock in a build without the feature `threads`: no time passes.
+//! Replaces the clock in a build without the feature `threads`: no time passes.
 
 use std::time::Duration;
 
-/// The time since it was started: none.
+/// A clock that measures no time.
 #[derive(Debug, Clone, Copy)]
 pub struct Stopwatch;
 
 impl Stopwatch {
-    /// Starts one.
+    /// Starts a stopwatch.
     pub fn start() -> Self {
         Stopwatch
     }
 
-    /// Nothing: this build has no clock.
+    /// Returns zero: this build has no clock.
     pub fn elapsed(&self) -> Duration {
         Duration::ZERO
     }

@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// An [`Executor`] of our own: as many threads as there were tasks at a time. They end when it is dropped, and what they have
-/// begun. A thread that cannot be started is done without: its task waits for another, and is dropped if there is none.
+/// Our own [`Executor`]: it starts a thread whenever a task finds no idle one, and keeps it for later tasks. When the
+/// pool is dropped, the threads end after their current tasks. If a thread cannot be started, its task waits for
+/// another thread; if there is none, the task is dropped.
 ///
 /// ```
 /// use marquetry_base::{Executor, ThreadPool};
@@ -31,13 +32,13 @@ struct Shared {
 struct State {
     tasks: VecDeque<Task>,
     threads: usize,
-    /// Threads that wait.
+    /// Number of threads that wait for a task.
     idle: usize,
     is_over: bool,
 }
 
 impl ThreadPool {
-    /// A pool without threads yet. They will have this name.
+    /// Creates a pool without threads yet. The threads will have this name.
     pub fn new(name: &'static str) -> Self {
         let state = Mutex::new(State::default());
         ThreadPool { name, shared: Arc::new(Shared { state, changed: Condvar::new() }) }
@@ -46,7 +47,7 @@ impl ThreadPool {
 
 impl Executor for ThreadPool {
     fn spawn(&self, task: Task) {
-        // Who watches sees the task as a part of what asked for it.
+        // Traces show the task inside the span that spawned it.
         let span = Span::current();
         let task: Task = Box::new(move || span.in_scope(task));
         let mut state = self.shared.state();
@@ -62,7 +63,7 @@ impl Executor for ThreadPool {
             let mut state = self.shared.state();
             state.threads -= 1;
             if state.threads == 0 {
-                // Outside of the lock: what a task holds may be large.
+                // Drops the tasks outside of the lock: what a task holds may be large.
                 let tasks = std::mem::take(&mut state.tasks);
                 drop(state);
                 drop(tasks);
@@ -76,14 +77,14 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The loop of a thread.
+    /// The main loop of a thread.
     fn run(&self) {
         let mut state = self.state();
         while !state.is_over {
             match state.tasks.pop_front() {
                 Some(task) => {
                     drop(state);
-                    // Whoever waits for it finds out that it panicked; the thread goes on.
+                    // Whoever waits for the task notices that it panicked. The thread goes on.
                     let _ = catch_unwind(AssertUnwindSafe(task));
                     state = self.state();
                 }

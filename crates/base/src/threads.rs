@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::thread::{self, JoinHandle};
 
-/// How many threads may run at a time; 1 in a build without the feature `threads`.
+/// The number of threads that can run at a time; 1 in a build without the feature `threads`.
 pub fn available_threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
@@ -14,17 +14,17 @@ pub fn available_threads() -> usize {
 pub struct Thread<T>(JoinHandle<T>);
 
 impl<T: Send + 'static> Thread<T> {
-    /// Starts a thread; `None` if that is not possible, as it is in a build without the feature `threads`.
+    /// Starts a thread. Returns `None` if that is not possible, as in a build without the feature `threads`.
     pub fn spawn(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Option<Self> {
         thread::Builder::new().name(name.to_owned()).spawn(work).ok().map(Thread)
     }
 
-    /// Whether it has ended.
+    /// Whether the thread has ended.
     pub fn is_finished(&self) -> bool {
         self.0.is_finished()
     }
 
-    /// Waits until it has ended, and gives its result, or what it panicked with.
+    /// Waits until the thread has ended and returns its result, or the payload of its panic.
     pub fn join(self) -> Result<T, Box<dyn Any + Send>> {
         self.0.join()
     }

@@ -1,4 +1,4 @@
-//! Fallible allocation: reserving memory of a vector is an error where there is none, not the end of the process.
+//! Fallible allocation: a lack of memory for a vector is an error, not the end of the process.
 
 use crate::{Error, Result};
 
@@ -24,8 +24,8 @@ pub fn try_reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
     vec.try_reserve(more).map_err(|_| refused::<T>(more))
 }
 
-/// Reserves capacity for at least `more` elements, if the system gives that much. For elements that are merely expected: without it,
-/// fewer may come.
+/// Reserves capacity for at least `more` elements, if the system gives that much. For elements that are only expected:
+/// if memory is short, fewer may come.
 pub fn reserve_if_available<T>(vec: &mut Vec<T>, more: usize) {
     let _ = vec.try_reserve(more);
 }

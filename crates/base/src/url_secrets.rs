@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// `name` without its secrets, if it is a URL as a whole: user and password become `***`, and so does a query. Other names,
+/// Hides the secrets of `name` if all of it is a URL: user and password become `***`, and so does a query. Other names,
 /// such as those of local files, stay as they are.
 ///
 /// ```
@@ -17,8 +17,9 @@ pub fn url_without_secrets(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// `text` with [`url_without_secrets`] done to each URL in it. A URL ends at a space, a quotation mark or an angle bracket. What
-/// begins as parameters of a URL is hidden up to there, too: servers quote requests without scheme and host.
+/// Applies [`url_without_secrets`] to each URL in `text`. A URL ends at white space, a control character, a quotation
+/// mark, a backtick or an angle bracket. Text that starts like URL parameters is hidden up to there, too, because
+/// servers quote requests without scheme and host.
 pub fn text_without_secrets(text: &str) -> Cow<'_, str> {
     let text = match text.contains(SEPARATOR) {
         true => Cow::Owned(urls_without_secrets(text)),
@@ -30,12 +31,12 @@ pub fn text_without_secrets(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Where the first parameters are that follow a question mark or an ampersand; and where they end.
+/// Returns the range of the first parameters that follow a question mark or an ampersand.
 fn parameters(text: &str) -> Option<(usize, usize)> {
     let marks = text.char_indices().filter(|(_, c)| matches!(c, '?' | '&'));
     marks.map(|(at, _)| at + 1).find_map(|start| {
         let after = &text[start..];
-        // As XML has an ampersand.
+        // An ampersand as XML escapes it.
         let after = after.strip_prefix("amp;").unwrap_or(after);
         let name_len = after.bytes().take_while(|byte| is_of_parameter(*byte)).count();
         let is_parameter = name_len > 0 && after[name_len..].starts_with('=');
@@ -86,7 +87,7 @@ fn scheme_at_start(name: &str) -> Option<&str> {
     (!scheme.is_empty() && scheme.bytes().all(is_of_scheme)).then_some(scheme)
 }
 
-/// A URL in which what follows the scheme is `rest`.
+/// Returns the URL of a scheme and the `rest` after it, without secrets.
 fn redacted(scheme: &str, rest: &str) -> String {
     let (user, rest) = split_user(scheme, rest);
     let user = if user { "***@" } else { "" };
@@ -96,16 +97,16 @@ fn redacted(scheme: &str, rest: &str) -> String {
     format!("{scheme}{SEPARATOR}{user}{path}{query}")
 }
 
-/// Whether there is a user, with or without a password, before the host; and what follows.
+/// Returns whether there is a user, with or without a password, before the host, and the text after it.
 fn split_user<'a>(scheme: &str, rest: &'a str) -> (bool, &'a str) {
     let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
     if let Some(at) = authority.rfind('@') {
-        // What stands before the host of Azure's file system is the container.
+        // In URLs of Azure's file system, the name before the host is the container.
         let is_container =
             matches!(scheme, "abfs" | "abfss" | "wasb" | "wasbs") && !authority[..at].contains(':');
         return if is_container { (false, rest) } else { (true, &rest[at + 1..]) };
     }
-    // A password with a character that ends the authority leaves what is no port.
+    // A character in a password may end the authority early. Then what follows the colon is not a port.
     let port = authority.rsplit_once(':');
     let is_port = |(host, port): (&str, &str)| {
         port.bytes().all(|byte| byte.is_ascii_digit()) || host.starts_with('[') && port.ends_with(']')
@@ -113,15 +114,15 @@ fn split_user<'a>(scheme: &str, rest: &'a str) -> (bool, &'a str) {
     match port {
         Some(port) if !is_port(port) => match rest.rfind('@') {
             Some(at) => (true, &rest[at + 1..]),
-            // The start of a URL that was cut off: what is no port may be the start of a password.
+            // The URL may have been cut off: text that is not a port may be the start of a password.
             None => (true, &rest[authority.len()..]),
         },
         _ => (false, rest),
     }
 }
 
-/// The path, and the character that begins what is hidden. Keys of stores may have question marks, and they are patterns
-/// there: only what looks like parameters is hidden.
+/// Splits off the query. Returns the path, and the character that starts the hidden part. Keys of stores may contain
+/// question marks, and patterns do: only text that looks like parameters is hidden, except on web servers.
 fn split_query(is_web: bool, rest: &str) -> (&str, Option<char>) {
     let marks = rest.char_indices().filter(|(_, c)| matches!(c, '?' | '#'));
     for (at, mark) in marks {

@@ -1,9 +1,9 @@
 //! ALP (10): floating-point values that were decimals are stored as integers.
 //!
-//! Spec: AlpEncoding.md. Legal for FLOAT and DOUBLE. A value is `integer * 10^factor * 10^-exponent`, with one factor and
-//! exponent for a vector of values. Integers are stored as what they are over the least of their vector, in as many bits
-//! as that needs. Values that do not come back exactly are exceptions: their place holds any integer, and their bits
-//! follow.
+//! Spec: AlpEncoding.md. Legal for FLOAT and DOUBLE. A value is `integer * 10^factor * 10^-exponent`, with one factor
+//! and one exponent for each vector of values. The least integer of a vector is subtracted from all of them (frame of
+//! reference), and the differences are packed in as many bits as the largest needs. Values that are not reproduced
+//! exactly are exceptions: an arbitrary integer takes their place, and their bits are stored after the integers.
 //!
 //! ```text
 //! page   := <mode: 1 byte, 0> <integer encoding: 1 byte, 0> <log2(vector size): 1 byte, 3 to 15> <values: 4 bytes>
@@ -14,8 +14,8 @@
 //!           <exceptions: as wide as a value>
 //! ```
 //!
-//! The specification's example. It chose exponent 4 and factor 3; any other two with this distance that give the values
-//! back exactly are as good:
+//! The specification's example. It chose exponent 4 and factor 3; any other pair with the same difference that
+//! reproduces the values exactly is as good:
 //!
 //! ```
 //! use marquetry_encoding::{alp, PhysicalType, Values};
@@ -54,7 +54,7 @@ use crate::traits::{EncodedPage, decode_all, encode_all};
 use crate::values::Values;
 use marquetry_base::Result;
 
-/// Decodes a page of FLOAT or DOUBLE, and of it `n` values.
+/// Decodes the first `n` values of a page of FLOAT or DOUBLE.
 pub fn decode(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> {
     let page = EncodedPage::new(bytes, physical, usize::MAX);
     decode_all(Decoder::new(&page)?, physical.shape(), n)

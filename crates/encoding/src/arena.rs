@@ -4,23 +4,23 @@ use bytes::{Bytes, BytesMut};
 use marquetry_base::{Result, try_reserve_exact};
 use marquetry_kernels::{view_bytes, view_is_inline, view_len};
 
-/// Appends strings to `StringViews`. The last buffer is open meanwhile: it is filled further if it is not shared and has room, so
-/// that small calls do not leave a buffer each.
+/// Appends strings to `StringViews`. Meanwhile the last buffer is open: it is filled up if it is not shared and has
+/// room, so that small calls do not leave a buffer each.
 ///
-/// INVARIANT: buffers never move their strings: they grow within their capacity only.
+/// INVARIANT: buffers never move their strings; they grow only within their capacity.
 #[derive(Debug)]
 pub(crate) struct StringArena<'a> {
     views: &'a mut Vec<u128>,
     sealed: &'a mut Vec<Bytes>,
-    /// The last buffer, whose number is that of the sealed ones.
+    /// The open buffer. Its number is the number of sealed buffers.
     last: BytesMut,
     is_last_there: bool,
-    /// Bytes of long strings that are known to come.
+    /// Bytes of long strings that are still announced.
     expected: usize,
 }
 
 impl<'a> StringArena<'a> {
-    /// Opens the last buffer. It is back only after [`close`](Self::close).
+    /// Opens the last buffer. It is put back only by [`close`](Self::close).
     pub(crate) fn open(views: &'a mut Vec<u128>, sealed: &'a mut Vec<Bytes>) -> Self {
         match sealed.pop().map(Bytes::try_into_mut) {
             Some(Ok(last)) => StringArena { views, sealed, last, is_last_there: true, expected: 0 },
@@ -32,19 +32,19 @@ impl<'a> StringArena<'a> {
         }
     }
 
-    /// Closes the last buffer.
+    /// Puts the open buffer back.
     pub(crate) fn close(self) {
         if self.is_last_there {
             self.sealed.push(self.last.freeze());
         }
     }
 
-    /// Announces long strings of `bytes` in total: the next buffer will be large enough for them.
+    /// Announces long strings of `bytes` in total, so that the next buffer is large enough for them.
     pub(crate) fn expect(&mut self, bytes: usize) {
         self.expected = bytes;
     }
 
-    /// Appends a copy of `string`, whose view somewhere else is `view`. Fails if there is no memory for it.
+    /// Appends a copy of `string`, whose view elsewhere is `view`. Fails if there is no memory for it.
     #[inline]
     pub(crate) fn push(&mut self, view: u128, string: &[u8]) -> Result<()> {
         if view_is_inline(view) {
@@ -62,13 +62,13 @@ impl<'a> StringArena<'a> {
         Ok(())
     }
 
-    /// The view of string `i`, if there is one.
+    /// The view of string `i`, if it exists.
     #[inline]
     pub(crate) fn view(&self, i: u32) -> Option<u128> {
         self.views.get(i as usize).copied()
     }
 
-    /// Whether the string whose view is `ours` is `string`, whose view somewhere else is `view`.
+    /// Whether the string with the view `ours` here equals `string`, whose view elsewhere is `view`.
     #[inline]
     pub(crate) fn is(&self, ours: u128, view: u128, string: &[u8]) -> bool {
         match view_is_inline(view) {
@@ -77,7 +77,7 @@ impl<'a> StringArena<'a> {
         }
     }
 
-    /// The bytes of a long string, by its view here.
+    /// The bytes of a long string, found by its view here.
     fn long(&self, view: u128) -> &[u8] {
         let (buffer, offset) = ((view >> 64) as u32 as usize, (view >> 96) as usize);
         let buffer = self.sealed.get(buffer).map_or(&self.last[..], |buffer| &buffer[..]);
@@ -96,14 +96,14 @@ impl<'a> StringArena<'a> {
 
     #[cold]
     fn next_buffer(&mut self, needed: usize) -> Result<()> {
-        // Twice the last, so that many small calls make few buffers.
+        // Twice the last capacity, so that many small calls make few buffers.
         let usual = match self.expected {
             0 => (2 * self.last.capacity()).clamp(MIN_BUFFER_BYTES, MAX_GROWN_BUFFER_BYTES),
             known => (2 * self.last.capacity()).min(MAX_GROWN_BUFFER_BYTES).max(known.min(MAX_BUFFER_BYTES)),
         };
         let mut next = Vec::new();
         try_reserve_exact(&mut next, usual.max(needed))?;
-        // A vector becomes a buffer as it is, and a buffer that nothing else refers to can be written to.
+        // Neither conversion copies: nothing else refers to the new buffer.
         let next = Bytes::from(next).try_into_mut().unwrap_or_default();
         let full = std::mem::replace(&mut self.last, next);
         if self.is_last_there {
@@ -114,9 +114,9 @@ impl<'a> StringArena<'a> {
     }
 }
 
-/// Whether two strings of the same length, over 12 bytes, are the same.
+/// Whether two strings of the same length, over 12 bytes, are equal.
 ///
-/// PERF: most are short enough for two comparisons of a known length, which may overlap.
+/// PERF: most strings are short enough for two comparisons of constant length, which may overlap.
 #[inline]
 fn same_long(a: &[u8], b: &[u8]) -> bool {
     match a.len() {
@@ -127,8 +127,8 @@ fn same_long(a: &[u8], b: &[u8]) -> bool {
     }
 }
 
-/// Buffers of strings that come one by one: small for few strings, and never so large that much of one stays empty.
+/// Bounds of the size of a buffer whose strings come one by one: small for few strings, and never so large that much of it stays empty.
 const MIN_BUFFER_BYTES: usize = 4 << 10;
 const MAX_GROWN_BUFFER_BYTES: usize = 1 << 20;
-/// Most bytes of a buffer of several strings: offsets of views are 32 bits, and as little as 31 for some readers.
+/// Maximum number of bytes in a buffer of several strings: offsets of views have 32 bits, and only 31 for some readers.
 const MAX_BUFFER_BYTES: usize = 1 << 30;

@@ -46,17 +46,17 @@ pub fn encode(values: &[u32], width: u32) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Reads levels, front to back. They are kept as bytes, so that no width over 8 is needed.
+/// Reads levels, front to back. Levels are kept as bytes, so widths over 8 are not needed.
 #[derive(Debug, Clone)]
 pub struct Reader {
     page: PaddedBytes,
     width: u32,
-    /// The next value.
+    /// Index of the next value.
     position: usize,
 }
 
 impl Reader {
-    /// A reader of levels of `width` bits; fails unless `width` is 1 to 8.
+    /// Creates a reader of levels of `width` bits. Fails unless `width` is 1 to 8.
     pub fn new(page: PaddedBytes, width: u32) -> Result<Self> {
         check_width(width, LEVEL_WIDTHS)?;
         Ok(Reader { page, width, position: 0 })
@@ -64,7 +64,7 @@ impl Reader {
 
     /// Appends the next `n` levels.
     pub fn decode(&mut self, n: usize, out: &mut Vec<u8>) -> Result<()> {
-        // As many as there are bits for: the padding at the end may look like more of them.
+        // Counts by bits: padding at the end may hold the bits of further levels.
         let left = self.page.len().saturating_mul(8) / self.width as usize - self.position;
         if n > left {
             return Err(short(n, left));
@@ -74,7 +74,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether nothing is left but the filling of the last byte.
+    /// Whether nothing is left but padding of the last byte.
     pub fn is_exhausted(&self) -> bool {
         self.position.saturating_mul(self.width as usize).div_ceil(8) == self.page.len()
     }
@@ -92,7 +92,7 @@ fn short(n: usize, left: usize) -> Error {
     Error::truncated(format!("{n} BIT_PACKED values wanted, {left} left"))
 }
 
-/// The widths of the hybrid encoding, which replaced this one. Where all levels are 0, nothing is stored.
+/// The same widths as in the RLE hybrid, which replaced this encoding. Width 0 is missing: if all levels are 0, nothing is stored.
 const WIDTHS: RangeInclusive<u32> = 1..=32;
 /// Levels are at most 255.
 const LEVEL_WIDTHS: RangeInclusive<u32> = 1..=8;

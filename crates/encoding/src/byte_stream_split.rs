@@ -44,30 +44,30 @@ pub fn encode(values: &Values) -> Result<Vec<u8>> {
     encode_all(Encoder::from_shape(values.shape())?, values)
 }
 
-/// Merges the streams to values.
+/// Decodes values by merging the streams.
 #[derive(Debug)]
 pub struct Decoder {
     page: PaddedBytes,
     shape: Shape,
-    /// How many values are in the page: the length of a stream.
+    /// Number of values in the page, which is the length of a stream.
     len: usize,
-    /// The next value.
+    /// Index of the next value.
     position: usize,
 }
 
 impl Decoder {
-    /// Fails if the page is not a whole number of values, or has more than it may.
+    /// Creates a decoder for a page. Fails if its size is not a whole number of values, or if it has more values than `max_values`.
     pub fn new(page: &EncodedPage) -> Result<Self> {
         let shape = page.physical.shape();
         let (width, bytes) = (width(shape)?, page.bytes.len());
         let len = match width {
-            // Values of no bytes leave no trace of how many they are.
+            // Values of width 0 leave no bytes to count.
             0 if bytes == 0 => page.max_values,
             0 => return Err(not_whole(bytes, width)),
             width => bytes / width,
         };
-        // SPEC: no padding, and the streams have the length of the values that are not null. A page that breaks this
-        // would be read with streams of a wrong length.
+        // SPEC: there is no padding, and the length of the streams is the number of non-null values. A page that breaks
+        // this rule would be read with streams of a wrong length.
         if len * width != bytes {
             return Err(not_whole(bytes, width));
         }
@@ -78,7 +78,7 @@ impl Decoder {
         Ok(Decoder { page: page.bytes.clone(), shape, len, position: 0 })
     }
 
-    /// Moves past the next `n` values and returns the first of them.
+    /// Moves past the next `n` values and returns the index of the first of them.
     fn take(&mut self, n: usize) -> Result<usize> {
         let left = self.len - self.position;
         if n > left {
@@ -88,7 +88,7 @@ impl Decoder {
         Ok(self.position - n)
     }
 
-    /// PERF: while an array is made of what was read, the next values can be on their way.
+    /// PERF: prefetches the next values of each stream while the caller builds an array from those just read.
     fn prefetch_next(&self) {
         let Some(each) =
             kernels::PREFETCH_BYTES.checked_div(self.page.len().checked_div(self.len).unwrap_or(0))
@@ -127,7 +127,7 @@ impl Decode for Decoder {
     }
 }
 
-/// Keeps the values of a page until all are known: only then is the length of a stream.
+/// Keeps all values of a page until it is finished, because the length of a stream is known only then.
 #[derive(Debug)]
 pub struct Encoder {
     values: Values,
@@ -135,7 +135,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An empty page; fails for BOOLEAN and BYTE_ARRAY.
+    /// Creates an encoder with an empty page. Fails for BOOLEAN and BYTE_ARRAY.
     pub fn new(physical: PhysicalType) -> Result<Self> {
         Encoder::from_shape(physical.shape())
     }
@@ -170,7 +170,7 @@ impl Encode for Encoder {
     }
 }
 
-/// Bytes in a value, and so the number of streams.
+/// The number of bytes in a value, which is the number of streams.
 fn width(shape: Shape) -> Result<usize> {
     match shape {
         Shape::W32 => Ok(4),

@@ -6,9 +6,9 @@
 pub const PLAIN: i32 = 0;
 /// PLAIN_DICTIONARY, deprecated: indices into a dictionary, and the dictionary itself.
 pub const PLAIN_DICTIONARY: i32 = 2;
-/// RLE, of levels and booleans.
+/// RLE, for levels and booleans.
 pub const RLE: i32 = 3;
-/// BIT_PACKED, deprecated, of levels only.
+/// BIT_PACKED, deprecated, for levels only.
 pub const BIT_PACKED: i32 = 4;
 /// DELTA_BINARY_PACKED.
 pub const DELTA_BINARY_PACKED: i32 = 5;

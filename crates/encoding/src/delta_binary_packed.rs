@@ -10,8 +10,8 @@
 //! miniblock := <delta - least delta, each in the width of the miniblock, least significant bit first>
 //! ```
 //!
-//! The last block has the widths of all its miniblocks, but the bodies of only those that are needed; the last of these
-//! is filled up with anything. All sums wrap around in the width of the type.
+//! The last block has the widths of all its miniblocks, but only those miniblocks that hold values. The last of these
+//! is padded with arbitrary bits. All sums wrap around in the width of the type.
 //!
 //! The specification's two examples have blocks of 8 values, to be short; in a file at least 128 are demanded, which
 //! [`decode`] checks and [`decode_blocks`] does not:
@@ -64,7 +64,7 @@ pub fn decode(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> 
     decode_blocks(bytes, physical, n)
 }
 
-/// Decodes `n` values of INT32 or INT64, whatever the block size: it need not be legal in a file.
+/// Decodes `n` values of INT32 or INT64 in blocks of any size, even one that is not legal in a file.
 pub fn decode_blocks(bytes: &[u8], physical: PhysicalType, n: usize) -> Result<Values> {
     let mut out = physical.shape().empty();
     Decoder::open(&PaddedBytes::copy_of(bytes), physical)?.decode(n, &mut out)?;
@@ -76,10 +76,10 @@ pub fn encode(values: &Values) -> Result<Vec<u8>> {
     encode_blocks(values, VALUES_PER_BLOCK, MINIBLOCKS_PER_BLOCK)
 }
 
-/// Encodes all of `values` in blocks of `block` values. Only sizes that the specification allows may go into a file.
+/// Encodes all of `values` in blocks of `block` values. Only sizes that the specification allows may be written to a file.
 ///
 /// # Panics
-/// If a block is not made of `miniblocks` miniblocks of a multiple of 8 values.
+/// If a block cannot be divided into `miniblocks` miniblocks of a multiple of 8 values.
 pub fn encode_blocks(values: &Values, block: usize, miniblocks: usize) -> Result<Vec<u8>> {
     let mut encoder = Encoder::with_blocks(values.shape(), block, miniblocks)?;
     encoder.encode(values, 0..values.len())?;

@@ -1,7 +1,7 @@
 //! DELTA_BYTE_ARRAY (7): the length of the prefix shared with the previous value, and the suffix after it.
 //!
-//! Spec: Encodings.md, "Delta Strings". Legal for BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY, whose lengths are stored all the
-//! same.
+//! Spec: Encodings.md, "Delta Strings". Legal for BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY. The latter stores the lengths
+//! too, although they are known.
 //!
 //! ```text
 //! page := <prefix lengths: DELTA_BINARY_PACKED of INT32> <suffixes: DELTA_LENGTH_BYTE_ARRAY>

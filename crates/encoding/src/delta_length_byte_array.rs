@@ -43,12 +43,12 @@ pub fn encode(strings: &Values) -> Result<Vec<u8>> {
     encode_all(Encoder::new(), strings)
 }
 
-/// Makes views of the strings where they stand in the page.
+/// Decodes strings as views into the page, without copying them.
 #[derive(Debug)]
 pub struct Decoder(LengthReader);
 
 impl Decoder {
-    /// Finds where the lengths end and the strings begin.
+    /// Creates a decoder for a page. Reads the headers of the length blocks to find where the strings begin.
     pub fn new(page: &EncodedPage) -> Result<Self> {
         Ok(Decoder(LengthReader::new(&page.bytes, 0)?))
     }
@@ -95,18 +95,18 @@ impl Decode for Decoder {
     }
 }
 
-/// Reads lengths, and knows where their strings are: all of this encoding, and the suffixes of DELTA_BYTE_ARRAY.
+/// Reads lengths and tracks the positions of their strings: for this encoding, and for the suffixes of DELTA_BYTE_ARRAY.
 #[derive(Debug)]
 pub(crate) struct LengthReader {
     page: PaddedBytes,
     deltas: DeltaReader<u32>,
-    /// Where the next string is.
+    /// Offset of the next string in the page.
     position: usize,
     lengths: Vec<u32>,
 }
 
 impl LengthReader {
-    /// Reads the lengths' header at `start` of the page and finds where the lengths end.
+    /// Reads the header of the lengths at `start` of the page and finds the end of the lengths.
     pub(crate) fn new(page: &PaddedBytes, start: usize) -> Result<Self> {
         if u32::try_from(page.len()).is_err() {
             return Err(Error::limit("a page of over 4 GiB of byte strings"));
@@ -115,14 +115,14 @@ impl LengthReader {
         Ok(LengthReader { page: page.clone(), position: deltas.end()?, deltas, lengths: Vec::new() })
     }
 
-    /// How many strings are still to come, by the header.
+    /// The number of strings still to come, according to the header.
     pub(crate) fn left(&self) -> usize {
         self.deltas.left()
     }
 
-    /// Reads the next `n` lengths, and returns where in the page these strings are.
+    /// Reads the next `n` lengths and returns the range of their strings in the page.
     ///
-    /// INVARIANT: the strings, end to end, are inside the page: their users need not check again.
+    /// INVARIANT: the strings, end to end, are inside the page, so callers need not check again.
     pub(crate) fn next(&mut self, n: usize) -> Result<Range<usize>> {
         self.lengths.clear();
         self.deltas.decode(n, &mut self.lengths)?;
@@ -137,18 +137,18 @@ impl LengthReader {
         Ok(start..self.position)
     }
 
-    /// Whether there is neither a length nor a byte left.
+    /// Whether no lengths and no bytes are left.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.left() == 0 && self.position == self.page.len()
     }
 
-    /// The lengths that were read last.
+    /// The lengths read by the last call of [`next`](Self::next).
     pub(crate) fn lengths(&self) -> &[u32] {
         &self.lengths
     }
 }
 
-/// The sum of lengths, none of which may be negative.
+/// Adds up lengths. Fails if one of them is negative.
 pub(crate) fn total(lengths: &[u32]) -> Result<u64> {
     let (total, all) = lengths.iter().fold((0, 0), |(total, all), &len| (total + u64::from(len), all | len));
     match i32::try_from(all) {
@@ -166,13 +166,13 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An empty page.
+    /// Creates an encoder with an empty page.
     #[expect(clippy::new_without_default, reason = "encoders are made by the registry, not by default")]
     pub fn new() -> Self {
         Encoder { deltas: DeltaWriter::new(), bytes: Vec::new(), lengths: Vec::new() }
     }
 
-    /// Takes strings: their lengths, and what appends their bytes.
+    /// Adds strings: their lengths, and a function that appends their bytes.
     ///
     /// Fails if a length is over 2^31 - 1.
     pub(crate) fn push(&mut self, lengths: &[u32], fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
@@ -217,9 +217,9 @@ impl Encode for Encoder {
     }
 }
 
-/// The longest string that a view holds itself.
+/// The longest string that is stored inline in its view, in bytes.
 pub(crate) const MAX_INLINE_BYTES: u32 = 12;
-/// Lengths that are read at a time: they stay in the first-level cache.
+/// Number of lengths that are read at once: they stay in the first-level cache.
 pub(crate) const LENGTHS_PER_BLOCK: usize = 1024;
 
 #[cfg(test)]

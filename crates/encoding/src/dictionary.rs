@@ -43,7 +43,7 @@ use crate::values::Values;
 use marquetry_base::{PaddedBytes, Result};
 use std::sync::Arc;
 
-/// Decodes `n` values from a data page whose dictionary is `dictionary`.
+/// Decodes `n` values from a data page that refers to `dictionary`.
 pub fn decode(bytes: &[u8], dictionary: &Values, n: usize) -> Result<Values> {
     let mut out = Values::empty(dictionary.shape());
     let dictionary = Arc::new(Dictionary::new(dictionary.clone()));
@@ -51,7 +51,7 @@ pub fn decode(bytes: &[u8], dictionary: &Values, n: usize) -> Result<Values> {
     Ok(out)
 }
 
-/// Encodes all of `values`: the data page, and the dictionary in order of first appearance.
+/// Encodes all of `values`. Returns the data page, and the dictionary in order of first appearance.
 pub fn encode(values: &Values) -> Result<(Vec<u8>, Values)> {
     let mut encoder = Encoder::new(values.shape());
     encoder.encode(values, 0..values.len())?;

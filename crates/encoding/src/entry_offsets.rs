@@ -4,10 +4,10 @@ use crate::string_views::StringViews;
 use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels::{Entries, Entry, view_len};
 
-/// A PLAIN dictionary page, and where each of its strings is.
+/// A PLAIN dictionary page and the positions of its strings.
 ///
-/// PERF: copying through views would have to check whether each string is inline. And the page has padding after it, so that a
-/// copy may take more than the string.
+/// PERF: copying through views would have to check whether each string is inline. Besides, the page is padded, so that
+/// a copy may read past the end of a string.
 #[derive(Debug, Clone)]
 pub(crate) struct EntryOffsets {
     pub(crate) page: PaddedBytes,
@@ -15,7 +15,7 @@ pub(crate) struct EntryOffsets {
 }
 
 impl EntryOffsets {
-    /// The strings of `views`, in the PLAIN page that they were decoded from, or in a new one if `page` is `None`.
+    /// Finds the strings of `views` in `page`, the PLAIN page that they were decoded from. If it is `None`, a new page is written.
     pub(crate) fn new(views: &StringViews, page: Option<&PaddedBytes>) -> Result<Self> {
         let page = page.cloned().unwrap_or_else(|| {
             let mut page = Vec::new();

@@ -5,29 +5,29 @@ use marquetry_kernels::{self as kernels, Bitmap};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Values of the same number of bytes each, end to end. The number of values is kept apart, because the width may be 0.
+/// Values of the same width, end to end. The number of values is stored separately, because the width may be 0.
 #[derive(Debug, Clone, Default)]
 pub struct FixedLenBytes {
     width: usize,
     len: usize,
-    /// The first of the values.
+    /// The leading values, owned.
     bytes: Vec<u8>,
-    /// The following values, in the page. PERF: most are converted next, and need no copy until then.
+    /// The values after them, still in the page. PERF: most are converted next and need no copy until then.
     stored: Option<PaddedBytes>,
-    /// Bytes to make room for when something is copied.
+    /// Capacity of `bytes` to reserve at the next copy.
     room: usize,
 }
 
 impl FixedLenBytes {
-    /// Values in a [block](FixedLenBytes::blocks): a word has a bit for each.
+    /// Number of values in a [block](FixedLenBytes::blocks): a 64-bit word has a bit for each.
     pub const BLOCK: usize = 64;
 
-    /// No values of `width` bytes.
+    /// Creates an empty buffer for values of `width` bytes.
     pub fn new(width: usize) -> Self {
         FixedLenBytes { width, ..FixedLenBytes::default() }
     }
 
-    /// The values in `bytes`, end to end.
+    /// Creates a buffer of the values in `bytes`, end to end.
     ///
     /// # Panics
     /// If `bytes` is not a whole number of values, or `width` is 0.
@@ -36,7 +36,7 @@ impl FixedLenBytes {
         FixedLenBytes { width, len: bytes.len() / width, bytes, ..FixedLenBytes::default() }
     }
 
-    /// Bytes in a value.
+    /// The width of a value in bytes.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -60,7 +60,7 @@ impl FixedLenBytes {
         }
     }
 
-    /// All values, end to end; copied if they are in two places.
+    /// Returns all values, end to end. They are copied if they are in two places.
     pub fn as_bytes(&self) -> Cow<'_, [u8]> {
         match self.parts() {
             [bytes, []] | [[], bytes] => Cow::Borrowed(bytes),
@@ -72,9 +72,9 @@ impl FixedLenBytes {
         [&self.bytes, self.stored.as_ref().map_or(&[], PaddedBytes::as_slice)]
     }
 
-    /// The values in blocks of up to [`FixedLenBytes::BLOCK`], if they are of `N` bytes.
+    /// Returns the values in blocks of up to [`FixedLenBytes::BLOCK`]; `None` if they are not `N` bytes wide.
     ///
-    /// PERF: prefetches the next values, because a CPU that converts each value does not read far ahead.
+    /// PERF: prefetches the next values, because a CPU that is busy converting values does not read far ahead.
     pub fn blocks<const N: usize>(&self) -> Option<impl Iterator<Item = &[[u8; N]]>> {
         let blocks = self.parts().into_iter().flat_map(|part| {
             let (values, _) = part.as_chunks();
@@ -88,12 +88,12 @@ impl FixedLenBytes {
         (self.width == N).then_some(blocks)
     }
 
-    /// All values, end to end, owned.
+    /// Returns all values, end to end, owned.
     pub fn into_bytes(mut self) -> Vec<u8> {
         std::mem::take(self.owned())
     }
 
-    /// Removes all values, keeps the memory.
+    /// Removes all values and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.stored = None;
@@ -101,7 +101,7 @@ impl FixedLenBytes {
         self.len = 0;
     }
 
-    /// Reserves memory for `n` more values at the next copy.
+    /// Requests memory for `n` more values, which is reserved at the next copy.
     pub(crate) fn reserve(&mut self, n: usize) {
         self.room = self.bytes.len().saturating_add(n.saturating_mul(self.width));
     }
@@ -112,7 +112,7 @@ impl FixedLenBytes {
         try_reserve(self.owned(), more)
     }
 
-    /// The bytes, to append to.
+    /// The bytes of all values, to append to.
     #[inline]
     fn owned(&mut self) -> &mut Vec<u8> {
         if self.stored.is_some() || self.room > 0 {
@@ -121,7 +121,7 @@ impl FixedLenBytes {
         &mut self.bytes
     }
 
-    /// Copies the values that are in a page, and reserves the requested memory.
+    /// Copies the values that are still in a page, and reserves the requested memory.
     fn settle(&mut self) {
         let stored = self.stored.take();
         let more = std::mem::take(&mut self.room).saturating_sub(self.bytes.len());
@@ -129,10 +129,10 @@ impl FixedLenBytes {
         self.bytes.extend_from_slice(stored.as_ref().map_or(&[], PaddedBytes::as_slice));
     }
 
-    /// Appends `n` values that `fill` appends to the bytes.
+    /// Appends `n` values, whose bytes `fill` appends.
     ///
     /// # Panics
-    /// If `fill` appends another number of bytes.
+    /// If `fill` appends a wrong number of bytes.
     #[inline]
     pub fn push_with(&mut self, n: usize, fill: impl FnOnce(&mut Vec<u8>)) {
         let (width, bytes) = (self.width, self.owned());
@@ -145,19 +145,19 @@ impl FixedLenBytes {
     /// Appends one value.
     ///
     /// # Panics
-    /// If it is not of the width.
+    /// If its width is wrong.
     #[inline]
     pub fn push(&mut self, value: &[u8]) {
         self.push_with(1, |bytes| bytes.extend_from_slice(value));
     }
 
-    /// Appends the `n` values that are the bytes `range` of `page`.
+    /// Appends the `n` values in bytes `range` of `page`.
     ///
-    /// They stay there until something else is appended; but the last values of a page are copied, so that its memory is free for
-    /// the next one.
+    /// They stay in the page until something else is appended. The last values of a page are copied right away, so that
+    /// its memory is free for the next page.
     ///
     /// # Panics
-    /// If these are not as many bytes.
+    /// If the range is not as long as `n` values.
     pub(crate) fn push_stored(&mut self, n: usize, page: &PaddedBytes, range: Range<usize>) {
         assert_eq!(range.len(), n * self.width, "{n} values of {} bytes", self.width);
         let is_last = range.end == page.len();
@@ -170,7 +170,7 @@ impl FixedLenBytes {
         match (stored, &self.stored) {
             (Some(stored), _) => self.stored = Some(stored),
             (None, Some(_)) => self.owned().extend_from_slice(next.as_slice()),
-            // Room for what may stay in the next page is not taken yet.
+            // Appends without `owned`, which would reserve room for values that may stay in the next page.
             (None, None) => self.bytes.extend_from_slice(next.as_slice()),
         }
         self.len += n;
@@ -188,14 +188,13 @@ impl FixedLenBytes {
         self.push_with(range.len(), |out| out.extend_from_slice(bytes));
     }
 
-    /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next of the values in `dense` for a
-    /// 1, zeros for a 0.
+    /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next value of `dense` for a 1, zeros for a 0.
     pub(crate) fn push_spaced(&mut self, dense: &[u8], validity: &Bitmap, first: usize, n: usize) {
         let width = self.width;
         self.push_with(n, |out| kernels::expand_fixed(dense, width, validity, first, n, out));
     }
 
-    /// Appends those of `values` whose bit is 1, the first of them having bit `first` of `keep`.
+    /// Appends those of `values` whose bit in `keep` is 1; bit `first` belongs to the first value.
     pub(crate) fn push_filtered(&mut self, values: &FixedLenBytes, keep: &Bitmap, first: usize) {
         let kept = keep.count_ones(first..first + values.len);
         self.push_with(kept, |out| {
@@ -204,7 +203,7 @@ impl FixedLenBytes {
     }
 }
 
-/// Values are equal wherever they are kept.
+/// Values are compared wherever they are stored.
 impl PartialEq for FixedLenBytes {
     fn eq(&self, other: &Self) -> bool {
         (self.width, self.len) == (other.width, other.len) && self.as_bytes() == other.as_bytes()
@@ -215,7 +214,7 @@ impl Eq for FixedLenBytes {}
 
 /// Distance in bytes at which values are prefetched.
 const PREFETCH_DISTANCE_BYTES: usize = 4 << 10;
-/// From this size on a copy costs more than sharing the page.
+/// Size in bytes from which a copy costs more than sharing the page.
 const MIN_SHARED_BYTES: usize = 1 << 10;
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! QUIRK: arrow-rs (parquet 55 to 59) stores dictionaries of FixedSizeBinary in columns of FIXED_LEN_BYTE_ARRAY as if they were
-//! BYTE_ARRAY: a length before each value, in PLAIN data pages and in dictionaries. Others have 3 0 0 0 and parts of values for them.
+//! QUIRK: arrow-rs (parquet 55 to 59) stores dictionaries of FixedSizeBinary in columns of FIXED_LEN_BYTE_ARRAY as if
+//! they were BYTE_ARRAY: with a length before each value, in PLAIN data pages and in dictionary pages. Readers that do
+//! not know this take the lengths for parts of the values.
 //!
 //! ```text
 //! FIXED_LEN_BYTE_ARRAY(3)   abcdef                              what PLAIN has
@@ -11,15 +12,16 @@ use marquetry_base::PaddedBytes;
 
 const LENGTH_BYTES: usize = 4;
 
-/// The same values without lengths; `None` if these are not exactly `n` values with lengths.
+/// Returns the values without their lengths; `None` unless `bytes` is exactly `n` values with lengths.
 pub(crate) fn of_exactly(bytes: &PaddedBytes, physical: PhysicalType, n: usize) -> Option<PaddedBytes> {
     let width = width(physical)?;
     let is_as_long = n > 0 && n.checked_mul(width + LENGTH_BYTES) == Some(bytes.len());
     if is_as_long { without(bytes, width) } else { None }
 }
 
-/// The same of at most `n` values. Where as many bytes may be values without lengths, those with them have to be long, and several: what
-/// looks like lengths may be values then. `n` values without lengths are just that: a page of nulls and values with lengths is hardly as long.
+/// Like [`of_exactly`], for at most `n` values. If the bytes may as well be values without lengths, the values must be
+/// wide and several, because values may look like lengths by chance. Exactly `n` values without lengths are always
+/// taken as such: a page of nulls and of values with lengths is hardly ever of this very size.
 pub(crate) fn of_at_most(bytes: &PaddedBytes, physical: PhysicalType, n: usize) -> Option<PaddedBytes> {
     let (width, len) = (width(physical)?, bytes.len());
     let with_lengths = len / (width + LENGTH_BYTES);

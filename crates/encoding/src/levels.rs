@@ -10,7 +10,7 @@ use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
-/// The levels of one kind of one page, front to back.
+/// The repetition or the definition levels of one page, front to back.
 #[derive(Debug, Clone)]
 pub struct Levels {
     stored: Stored,
@@ -19,7 +19,7 @@ pub struct Levels {
 
 #[derive(Debug, Clone)]
 enum Stored {
-    /// The largest level is 0: all are.
+    /// The largest level is 0, so all levels are 0 and nothing is stored.
     Zero,
     Rle(RleBitPackedDecoder),
     BitPacked(bit_packed::Reader),
@@ -28,24 +28,24 @@ enum Stored {
 /// A run of equal levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelRun {
-    /// Whether they are the column's largest.
+    /// Whether these are the column's largest level.
     pub is_max: bool,
-    /// How many; 0 where what comes next is stored one by one.
+    /// The number of levels; 0 if the next levels are stored one by one.
     pub n: usize,
 }
 
-/// The width in bits of a level in a column whose largest level is `max`.
+/// Returns the width in bits of a level in a column whose largest level is `max`.
 pub fn width(max: u8) -> u32 {
     u8::BITS - max.leading_zeros()
 }
 
 impl Levels {
-    /// No levels are stored: all are 0.
+    /// Creates levels that are not stored because all are 0.
     pub fn zero() -> Self {
         Levels { stored: Stored::Zero, max: 0 }
     }
 
-    /// RLE levels that fill `bytes`, without a length prefix: data page V2.
+    /// Opens RLE levels that fill `bytes` without a length prefix, as in data page V2.
     pub fn rle(bytes: PaddedBytes, max: u8) -> Result<Self> {
         if max == 0 {
             return Ok(Levels::zero());
@@ -53,7 +53,8 @@ impl Levels {
         Ok(Levels { stored: Stored::Rle(RleBitPackedDecoder::new(bytes, width(max))?), max })
     }
 
-    /// `n` levels at the front of `bytes`, as a V1 data page has them in `encoding`; also how many bytes they take.
+    /// Opens the `n` levels at the front of `bytes`, stored in `encoding` as in data page V1. Also returns the number
+    /// of bytes that they take.
     pub fn v1(encoding: i32, bytes: &PaddedBytes, max: u8, n: usize) -> Result<(Self, usize)> {
         if max == 0 {
             return Ok((Levels::zero(), 0));
@@ -84,19 +85,19 @@ impl Levels {
         self.max
     }
 
-    /// The run of levels that comes next.
+    /// Returns the next run of levels, without consuming it.
     pub fn run(&mut self) -> Result<LevelRun> {
         let (level, n) = match &mut self.stored {
             Stored::Zero => (0, usize::MAX),
             Stored::Rle(hybrid) => hybrid.run()?,
             Stored::BitPacked(_) => (0, 0),
         };
-        // A level over the largest is left to be found.
+        // Leaves a level that is too large to `decode`, which reports it.
         let n = if level > u32::from(self.max) { 0 } else { n };
         Ok(LevelRun { is_max: level == u32::from(self.max), n })
     }
 
-    /// Appends the next `n` levels. A level over the column's largest is an error.
+    /// Appends the next `n` levels. Fails if one exceeds the column's largest level.
     pub fn decode(&mut self, n: usize, out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         match &mut self.stored {
@@ -104,7 +105,7 @@ impl Levels {
             Stored::Rle(hybrid) => hybrid.decode_u8(n, out)?,
             Stored::BitPacked(reader) => reader.decode(n, out)?,
         }
-        // PERF: where each level of this width is one of the column, none has to be looked at.
+        // PERF: no check is needed if every value of this width is a legal level.
         let is_any = u16::from(self.max) + 1 == 1 << width(self.max);
         let largest = if is_any { 0 } else { out[start..].iter().copied().fold(0, u8::max) };
         if largest > self.max {
@@ -113,8 +114,7 @@ impl Levels {
         Ok(())
     }
 
-    /// Appends one bit for each of the next `n` levels: whether it is the largest. For a column whose largest level is
-    /// 1 these are the stored bits themselves.
+    /// Appends one bit for each of the next `n` levels: whether it is the largest. If the largest level is 1, the stored bits are copied.
     pub fn decode_is_max(&mut self, n: usize, scratch: &mut Vec<u8>, out: &mut Bitmap) -> Result<()> {
         match &mut self.stored {
             Stored::Zero => out.push_run(true, n),
@@ -128,8 +128,9 @@ impl Levels {
         Ok(())
     }
 
-    /// How many of the next `most` levels come before the level 0 that stands behind `rows` others: entries of that many rows, if
-    /// these are repetition levels. Takes nothing. `None` for levels that are not stored as runs.
+    /// Counts the levels before the row that follows the next `rows` rows, if these are repetition levels: those before
+    /// the level 0 that comes after `rows` other zeros. Looks at the next `most` levels only and consumes nothing.
+    /// Returns `None` if the levels are not stored as runs.
     pub fn entries_of_rows(&self, rows: usize, most: usize) -> Result<Option<usize>> {
         let Stored::Rle(hybrid) = &self.stored else { return Ok(None) };
         let (mut runs, width) = (hybrid.clone(), hybrid.width());
@@ -158,7 +159,7 @@ impl Levels {
         Ok(Some(entries))
     }
 
-    /// Whether the levels that were taken are all that are stored.
+    /// Whether all stored levels were consumed.
     pub fn is_exhausted(&self) -> bool {
         match &self.stored {
             Stored::Zero => true,
@@ -167,7 +168,8 @@ impl Levels {
         }
     }
 
-    /// Skips the next `n` levels and returns how many of them are the largest, which is the number of their values.
+    /// Skips the next `n` levels and returns how many of them are the largest. In definition levels, these are the
+    /// values that are not null.
     pub fn skip(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
         let max = self.max;
         let Stored::Rle(hybrid) = &mut self.stored else {
@@ -195,32 +197,32 @@ impl Levels {
     }
 }
 
-/// Packed levels that are unpacked at a time to be counted.
+/// Maximum number of packed levels that are unpacked at once to be counted.
 const COUNTED_AT_ONCE: usize = 1 << 16;
 
 /// Levels to encode, in the most compact form.
 #[derive(Debug, Clone)]
 pub enum LevelSlice<'a> {
-    /// All are the same.
+    /// Equal levels.
     Run {
         /// The level.
         level: u8,
-        /// How many.
+        /// The number of levels.
         n: usize,
     },
     /// The levels 0 and 1, as bits.
     Bitmap {
         /// The bits.
         bits: &'a Bitmap,
-        /// Those of them that are meant.
+        /// The range of bits to encode.
         range: Range<usize>,
     },
-    /// Each level.
+    /// Levels one by one.
     Levels(&'a [u8]),
 }
 
 impl LevelSlice<'_> {
-    /// How many levels.
+    /// The number of levels.
     pub fn len(&self) -> usize {
         match self {
             LevelSlice::Run { n, .. } => *n,
@@ -235,11 +237,10 @@ impl LevelSlice<'_> {
     }
 }
 
-/// Appends RLE levels of a column whose largest level is `max`, without a length prefix: data page V2. Nothing where
-/// the largest is 0.
+/// Appends RLE levels without a length prefix, as in data page V2. `max` is the column's largest level; if it is 0, nothing is appended.
 ///
 /// # Panics
-/// If a range of bits is not inside them.
+/// If the range of a bitmap is out of bounds.
 pub fn encode(slice: LevelSlice<'_>, max: u8, out: &mut Vec<u8>) {
     let width = width(max);
     match slice {
@@ -254,10 +255,11 @@ pub fn encode(slice: LevelSlice<'_>, max: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends RLE levels after their length: data page V1. Nothing, not even a length, where the largest level is 0.
+/// Appends the length of the RLE levels, then the levels, as in data page V1. Appends nothing, not even a length, if
+/// the largest level is 0.
 ///
 /// # Panics
-/// If a range of bits is not inside them, or the levels take over 4 GiB.
+/// If the range of a bitmap is out of bounds, or the levels take over 4 GiB.
 pub fn encode_v1(slice: LevelSlice<'_>, max: u8, out: &mut Vec<u8>) {
     if max == 0 {
         return;

@@ -13,13 +13,13 @@ use marquetry_base::{Error, MemoryBudget, MemoryReservation, Result, reserve_if_
 use marquetry_kernels::{self as kernels, Bitmap};
 use std::ops::Range;
 
-/// Byte strings end to end, of no more than 2^32 - 1 bytes together.
+/// Byte strings stored end to end, of at most 2^32 - 1 bytes in total.
 #[derive(Debug, Clone)]
 pub struct OffsetStrings {
     /// Where each string begins, and where the last one ends. Ascending from 0.
     offsets: Vec<u32>,
     bytes: Vec<u8>,
-    /// Most bytes of all strings.
+    /// Maximum number of bytes of all strings.
     most: usize,
     /// Reservation of the memory of `bytes`.
     held: MemoryReservation,
@@ -41,24 +41,23 @@ impl PartialEq for OffsetStrings {
 impl Eq for OffsetStrings {}
 
 impl OffsetStrings {
-    /// No strings.
+    /// Creates an empty list of strings.
     pub fn new() -> Self {
         OffsetStrings::default()
     }
 
-    /// No strings; those that come have at most `most` bytes together, and their memory is reserved from `budget` before it is
-    /// allocated.
+    /// Creates an empty list of strings of at most `most` bytes in total. Their memory is reserved from `budget` before it is allocated.
     pub fn with_limits(most: usize, budget: &MemoryBudget) -> Self {
         let most = most.min(u32::MAX as usize);
         OffsetStrings { most, held: budget.empty(), ..OffsetStrings::default() }
     }
 
-    /// Takes the reservation of the strings' memory. What is appended afterwards is not counted.
+    /// Takes the reservation of the strings' memory. Strings appended afterwards are not counted.
     pub fn take_held(&mut self) -> MemoryReservation {
         std::mem::take(&mut self.held)
     }
 
-    /// Reserves the memory that was allocated without. A clone must call it.
+    /// Extends the reservation to all allocated memory. A clone starts without a reservation and must call this.
     pub fn hold(&mut self) -> Result<()> {
         self.held.grow_to(self.bytes.capacity())
     }
@@ -76,7 +75,7 @@ impl OffsetStrings {
     /// String `i`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such string.
     pub fn get(&self, i: usize) -> &[u8] {
         &self.bytes[self.offsets[i] as usize..self.offsets[i + 1] as usize]
     }
@@ -86,12 +85,12 @@ impl OffsetStrings {
         (0..self.len()).map(|i| self.get(i))
     }
 
-    /// Offsets, one more than there are strings, and bytes.
+    /// Returns the offsets, one more than there are strings, and the bytes.
     pub fn into_parts(self) -> (Vec<u32>, Vec<u8>) {
         (self.offsets, self.bytes)
     }
 
-    /// Removes all strings, keeps the memory.
+    /// Removes all strings and keeps the memory.
     pub fn clear(&mut self) {
         self.offsets.truncate(1);
         self.bytes.clear();
@@ -112,12 +111,12 @@ impl OffsetStrings {
         self.offsets.resize(self.offsets.len() + n, self.end());
     }
 
-    /// How many bytes the strings in `range` have.
+    /// The total length of the strings in `range`, in bytes.
     pub fn data_bytes(&self, range: Range<usize>) -> usize {
         (self.offsets[range.end] - self.offsets[range.start]) as usize
     }
 
-    /// Appends strings that stand end to end in `bytes`, which ends with the last of them.
+    /// Appends strings that are stored end to end in `bytes`, which ends with the last of them.
     pub(crate) fn push_strings(&mut self, bytes: &[u8], lengths: &[u32]) -> Result<()> {
         self.make_room(bytes.len())?;
         self.bytes.extend_from_slice(bytes);
@@ -128,15 +127,15 @@ impl OffsetStrings {
         Ok(())
     }
 
-    /// Appends one string: the first `len` bytes of `padded`. There must be room for it.
+    /// Appends one string, the first `len` bytes of `padded`. There must be room for it.
     #[inline]
     pub(crate) fn push_padded(&mut self, padded: &[u8], len: usize) {
         kernels::push_padded(padded, len, &mut self.bytes);
         self.offsets.push(self.bytes.len() as u32);
     }
 
-    /// Appends the next `n` PLAIN strings of `page[..len]` from `position` on. Returns the position after them, or `None`
-    /// if one of them would end outside of the page.
+    /// Appends the next `n` PLAIN strings of `page[..len]` from `position` on. Returns the position after them, or
+    /// `None` if one of them would end outside of the page.
     pub(crate) fn push_plain(
         &mut self,
         page: &[u8],
@@ -144,7 +143,7 @@ impl OffsetStrings {
         position: usize,
         n: usize,
     ) -> Result<Option<usize>> {
-        // What is appended is in the page: memory for it was earned.
+        // The appended bytes are all in the page, so the allocation is backed by input.
         let end = kernels::append_plain_strings(page, len, position, n, &mut self.offsets, &mut self.bytes);
         self.make_room(0)?;
         Ok(end)
@@ -157,7 +156,7 @@ impl OffsetStrings {
         while self.bytes.len() < start + total {
             match self.bytes.len() - start {
                 0 => self.bytes.extend_from_slice(string),
-                // As many as there are already.
+                // Doubles the copies made so far.
                 copied => self.bytes.extend_from_within(start..start + copied.min(total - copied)),
             }
         }
@@ -165,15 +164,15 @@ impl OffsetStrings {
         Ok(())
     }
 
-    /// Whether there is memory for so many bytes more already.
+    /// Whether `more` bytes fit without allocating.
     pub(crate) fn has_room(&self, more: usize) -> bool {
         self.bytes.len() + more + kernels::LONG_COPY_BYTES <= self.bytes.capacity().min(self.most)
     }
 
-    /// Appends copies of the strings at `indices` of a dictionary, which have at most `room` bytes together.
+    /// Appends copies of the strings at `indices` of a dictionary, at most `room` bytes in total.
     pub(crate) fn push_entries(&mut self, of: &EntryOffsets, indices: &[u32], room: usize) -> Result<()> {
         if room == 0 {
-            // PERF: many columns are all but empty.
+            // PERF: the strings of many columns are mostly empty.
             self.push_nulls(indices.len());
             return Ok(());
         }
@@ -191,7 +190,7 @@ impl OffsetStrings {
         self.offsets.extend(other.offsets[range.start + 1..=range.end].iter().map(|&at| at - first + end));
     }
 
-    /// Appends copies of those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.
+    /// Appends copies of those of `other`'s strings whose bit in `keep` is 1; bit `first` belongs to the first string.
     pub(crate) fn push_filtered(&mut self, other: &OffsetStrings, keep: &[u8], first: usize) -> Result<()> {
         let mut ends = Vec::new();
         kernels::filter_u32(&other.offsets[1..], keep, first, &mut ends);
@@ -199,14 +198,14 @@ impl OffsetStrings {
         kernels::filter_u32(&other.offsets[..other.len()], keep, first, &mut begins);
         self.make_room(begins.iter().zip(&ends).map(|(begin, end)| (end - begin) as usize).sum())?;
         self.offsets.reserve(ends.len());
-        // PERF: neighbours are not copied together: where they stand together they are read together, see `core::read`.
+        // PERF: runs of selected strings are not copied as a whole, because they have been decoded as runs already, see `core::read`.
         for (begin, end) in begins.into_iter().zip(ends) {
             self.push_padded(&other.bytes[begin as usize..], (end - begin) as usize);
         }
         Ok(())
     }
 
-    /// Lends the bytes to `dense`, which must be empty, so that strings are decoded after them; or takes them back.
+    /// Lends the bytes to the empty `dense`, so that strings are decoded behind them; or takes them back.
     pub(crate) fn swap_bytes(&mut self, dense: &mut OffsetStrings) {
         std::mem::swap(&mut self.bytes, &mut dense.bytes);
         std::mem::swap(&mut self.held, &mut dense.held);
@@ -214,15 +213,15 @@ impl OffsetStrings {
         dense.offsets[0] = self.end();
     }
 
-    /// Appends a slot for each of the `n` bits of `validity` from bit `first` on: the next string of `dense` for a 1,
-    /// an empty one for a 0. The bytes of `dense` are here already, see [`swap_bytes`](Self::swap_bytes).
+    /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next string of `dense` for a 1,
+    /// an empty string for a 0. The bytes of `dense` are here already, see [`swap_bytes`](Self::swap_bytes).
     pub(crate) fn push_spaced(&mut self, dense: &OffsetStrings, validity: &Bitmap, first: usize, n: usize) {
         kernels::expand_ends(&dense.offsets, validity, first, n, &mut self.offsets);
     }
 
-    /// The first string in `range` that is not UTF-8, if any.
+    /// Returns the index of the first string in `range` that is not UTF-8, if any.
     ///
-    /// PERF: all strings are validated at once, then the boundaries between them, which may be inside of a character.
+    /// PERF: validates all strings at once, then checks that no boundary between them is inside of a character.
     pub fn first_not_utf8(&self, range: Range<usize>) -> Option<usize> {
         let cuts = &self.offsets[range.start..=range.end];
         let text = &self.bytes[cuts[0] as usize..cuts[range.len()] as usize];
@@ -233,7 +232,7 @@ impl OffsetStrings {
         range.into_iter().find(|&i| simdutf8::basic::from_utf8(self.get(i)).is_err())
     }
 
-    /// Fails if `more` bytes were too many for offsets of 32 bits, or for the memory.
+    /// Makes room for `more` bytes. Fails if they exceed the maximum of this value, the memory budget or the available memory.
     pub(crate) fn make_room(&mut self, more: usize) -> Result<()> {
         let total = self.bytes.len().saturating_add(more);
         if total > self.most {
@@ -241,7 +240,7 @@ impl OffsetStrings {
         }
         if total + kernels::LONG_COPY_BYTES > self.bytes.capacity() {
             self.held.grow_to(total)?;
-            // A long string that a dictionary repeats adds up to more than any memory: an error, not an abort.
+            // A long string that a dictionary repeats can exceed any memory: an error, not an abort.
             try_reserve(&mut self.bytes, more + kernels::LONG_COPY_BYTES)?;
         }
         self.hold()

@@ -44,7 +44,7 @@ pub fn encode(values: &Values) -> Result<Vec<u8>> {
     encode_all(Encoder::new(values.shape()), values)
 }
 
-/// The number of complete values in the first bytes of a page.
+/// Counts the complete values in `bytes`, the beginning of a page.
 pub fn count_whole(bytes: &[u8], physical: PhysicalType) -> usize {
     match physical.shape() {
         Shape::Bit => bytes.len() * 8,
@@ -63,25 +63,24 @@ pub fn count_whole(bytes: &[u8], physical: PhysicalType) -> usize {
     }
 }
 
-/// Whether a page that is said to be PLAIN is taken to have a length before each value, though these are of a fixed one: a quirk of
-/// arrow-rs.
+/// Whether a PLAIN page of fixed-width values seems to have a length before each value, a quirk of arrow-rs.
 pub fn has_lengths(page: &EncodedPage) -> bool {
     lengths_of_fixed::of_at_most(&page.bytes, page.physical, page.max_values).is_some()
 }
 
-/// Decodes values in place.
+/// Decodes PLAIN values straight from the page.
 #[derive(Debug)]
 pub struct Decoder {
     page: PaddedBytes,
     shape: Shape,
-    /// The next value: a byte, or for BOOLEAN a bit.
+    /// Position of the next value: in bytes, or for BOOLEAN in bits.
     position: usize,
-    /// Whether strings are so long that each is validated by itself.
+    /// Whether strings are so long on average that each is validated by itself.
     is_long: bool,
 }
 
 impl Decoder {
-    /// A decoder for the whole page.
+    /// Creates a decoder for the whole page.
     pub fn new(page: &EncodedPage) -> Self {
         let without_lengths = lengths_of_fixed::of_at_most(&page.bytes, page.physical, page.max_values);
         let is_long = page.bytes.len() / page.max_values.max(1) >= LONG_STRING_BYTES;
@@ -89,12 +88,12 @@ impl Decoder {
         Decoder { page: bytes, shape: page.physical.shape(), position: 0, is_long }
     }
 
-    /// A decoder of as many values as there are in `bytes`.
+    /// Creates a decoder for a dictionary page, which has as many values as fit in `bytes`.
     pub(crate) fn of_dictionary(bytes: &PaddedBytes, shape: Shape) -> Self {
         Decoder { page: bytes.clone(), shape, position: 0, is_long: false }
     }
 
-    /// The next `n` values of `width` bytes.
+    /// Takes the bytes of the next `n` values of `width` bytes.
     fn take(&mut self, n: usize, width: usize) -> Result<&[u8]> {
         let left = self.page.len() - self.position;
         let wanted = n.saturating_mul(width);
@@ -106,14 +105,13 @@ impl Decoder {
         Ok(&self.page.as_slice()[from..from + wanted])
     }
 
-    /// PERF: prefetches the next values while an array is made of the `len` bytes that were read.
+    /// PERF: prefetches the next values while the caller builds an array from the `len` bytes just read.
     fn prefetch_next(&self, len: usize) {
         let next = &self.page.as_slice()[self.position..];
         kernels::prefetch(&next[..next.len().min(len).min(kernels::PREFETCH_BYTES)]);
     }
 
-    /// Appends views of the next `n` strings, calls `look` with each of them, and returns the number of non-ASCII bytes in their
-    /// length fields.
+    /// Appends views of the next `n` strings and calls `look` with each string. Returns the number of non-ASCII bytes in the length fields.
     fn decode_views(&mut self, n: usize, look: impl FnMut(&[u8]), out: &mut StringViews) -> Result<usize> {
         let (page, position) = (&self.page, self.position);
         let end = out.push_views(&[page.to_bytes()], |views, buffer| {
@@ -144,8 +142,9 @@ impl Decoder {
 }
 
 impl Decode for Decoder {
-    /// PERF: validates all strings together with the lengths between them. If the lengths are ASCII, no string boundary can be inside
-    /// of a character; if not, all other bytes must be ASCII. Long strings are validated one by one, while they are read.
+    /// PERF: validates all strings in one pass, together with the length fields between them. If all length bytes are
+    /// ASCII, no character can span two strings, so the whole range is checked as UTF-8. Otherwise all other bytes must
+    /// be ASCII. Long strings are validated one by one while they are read.
     fn decode_utf8(&mut self, n: usize, out: &mut Values) -> Result<bool> {
         let Values::Bytes(views) = out else { return self.decode(n, out).map(|()| false) };
         if self.is_long {
@@ -196,7 +195,7 @@ impl Decode for Decoder {
         Ok(())
     }
 
-    /// PERF: values other than strings are expanded directly from the page.
+    /// PERF: expands values other than strings and booleans directly from the page.
     fn decode_spaced(
         &mut self,
         validity: &Bitmap,
@@ -248,7 +247,7 @@ impl Decode for Decoder {
     }
 }
 
-/// Appends values as they are.
+/// Appends values in their PLAIN form.
 #[derive(Debug)]
 pub struct Encoder {
     shape: Shape,
@@ -257,7 +256,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An empty page of values of `shape`.
+    /// Creates an encoder for values of `shape`.
     pub fn new(shape: Shape) -> Self {
         Encoder { shape, bytes: Vec::new(), bits: Bitmap::new() }
     }
@@ -282,7 +281,7 @@ impl Encode for Encoder {
                 self.bytes.extend_from_slice(&values.as_bytes()[range.start * width..range.end * width]);
             }
             Values::Bytes(views) => {
-                // Only few of them can be so many bytes that there is no memory.
+                // Only a call with few strings can have strings so long that memory may run out.
                 if range.len() <= FEW_STRINGS {
                     let more = 4 * range.len() + views.data_bytes(range.clone());
                     try_reserve(&mut self.bytes, more + kernels::LONG_COPY_BYTES)?;
@@ -300,11 +299,11 @@ impl Encode for Encoder {
 
     fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
         if page.is_empty() {
-            // PERF: a page of long strings takes longer to copy than to make.
+            // PERF: copying a page of long strings takes longer than encoding it.
             std::mem::swap(page, &mut self.bytes);
         } else {
             page.extend_from_slice(&self.bytes);
-            // The memory is kept: the next page is about as large.
+            // Keeps the memory: the next page is about as large.
             self.bytes.clear();
         }
         page.extend_from_slice(self.bits.as_bytes());
@@ -313,13 +312,13 @@ impl Encode for Encoder {
     }
 }
 
-/// Bytes of a string, with its length, that make it a long one, if they are the average of a page.
+/// Average size of the strings of a page, in bytes with the length field, from which they are validated one by one.
 const LONG_STRING_BYTES: usize = 256;
 
-/// Strings of which each may be long: who has short ones gives more at a time.
+/// Maximum number of strings in a call that may have long strings; callers with short strings pass more at a time.
 const FEW_STRINGS: usize = 64;
 
-/// How many bytes are not ASCII.
+/// Counts the bytes that are not ASCII.
 fn count_not_ascii(bytes: &[u8]) -> usize {
     let in_block = |bytes: &[u8]| bytes.iter().map(|byte| byte >> 7).sum::<u8>();
     bytes.chunks(128).map(|block| usize::from(in_block(block))).sum()

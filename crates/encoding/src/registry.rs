@@ -15,15 +15,15 @@ pub struct EncodingEntry {
     pub code: i32,
     /// The name in `parquet.thrift`.
     pub name: &'static str,
-    /// Whether values of a physical type may be encoded so.
+    /// Whether values of a physical type may have this encoding.
     pub supports: fn(PhysicalType) -> bool,
-    /// Makes a decoder for one page.
+    /// Creates a decoder for one page.
     pub decoder: fn(&EncodedPage) -> Result<Box<dyn Decode>>,
-    /// Makes an encoder for one column chunk.
+    /// Creates an encoder for one column chunk.
     pub encoder: fn(PhysicalType) -> Result<Box<dyn Encode>>,
 }
 
-/// All encodings of values. BIT_PACKED (4) is not among them: it is for levels only, see `levels`.
+/// All encodings of values. BIT_PACKED (4) is missing because it encodes levels only, see `levels`.
 pub static ENCODINGS: [EncodingEntry; 9] = [
     EncodingEntry {
         code: code::PLAIN,
@@ -92,15 +92,15 @@ pub static ENCODINGS: [EncodingEntry; 9] = [
     },
 ];
 
-/// The row of an encoding's code, if it is an encoding of values that this build knows.
+/// Returns the entry of an encoding; `None` if `code` is not an encoding of values that this build knows.
 pub fn find(code: i32) -> Option<&'static EncodingEntry> {
     ENCODINGS.iter().find(|entry| entry.code == code)
 }
 
-/// Makes a decoder for a page that says it is encoded as `code`.
+/// Creates a decoder for a page whose header names the encoding `code`.
 ///
-/// Fails with [`ErrorKind::Unsupported`](marquetry_base::ErrorKind::Unsupported) for an unknown code, and as corrupt if the
-/// encoding is not legal for the physical type.
+/// Fails with [`ErrorKind::Unsupported`](marquetry_base::ErrorKind::Unsupported) if the code is unknown, and with a
+/// corruption error if the encoding is not legal for the physical type.
 pub fn decoder(code: i32, page: &EncodedPage) -> Result<Box<dyn Decode>> {
     let entry = find(code).ok_or_else(|| Error::unsupported(format!("encoding {code} is not known")))?;
     if !(entry.supports)(page.physical) {

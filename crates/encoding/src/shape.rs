@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The physical type of a column (`Type` in parquet.thrift), with the length where the schema has one.
+/// The physical type of a column (`Type` in parquet.thrift), with the length for FIXED_LEN_BYTE_ARRAY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PhysicalType {
     /// One bit.
@@ -23,7 +23,7 @@ pub enum PhysicalType {
     FixedLenByteArray(usize),
 }
 
-/// How values are laid out, whatever they mean: all that an encoding needs to know. FLOAT and INT32 are both `W32`.
+/// The layout of values, whatever they mean: all that an encoding needs to know. FLOAT and INT32 are both `W32`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// One bit.
@@ -32,14 +32,14 @@ pub enum Shape {
     W32,
     /// 64 bits.
     W64,
-    /// So many bytes.
+    /// The given number of bytes.
     Fixed(usize),
     /// Any number of bytes.
     Bytes,
 }
 
 impl PhysicalType {
-    /// How values of this type are laid out.
+    /// The layout of values of this type.
     pub fn shape(self) -> Shape {
         match self {
             PhysicalType::Boolean => Shape::Bit,
@@ -53,7 +53,7 @@ impl PhysicalType {
 }
 
 impl fmt::Display for PhysicalType {
-    /// The format's own name: `INT32`, `FIXED_LEN_BYTE_ARRAY(16)`.
+    /// Writes the format's own name: `INT32`, `FIXED_LEN_BYTE_ARRAY(16)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PhysicalType::Boolean => f.write_str("BOOLEAN"),

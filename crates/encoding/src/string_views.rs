@@ -8,10 +8,10 @@ use marquetry_base::{Result, reserve_if_available, try_reserve};
 use marquetry_kernels::{self as kernels, Bitmap, view_is_inline, view_len};
 use std::ops::Range;
 
-/// Byte strings: a 16-byte view for each, and the buffers that the long ones are in. The layout is Arrow's.
+/// Byte strings in Arrow's view layout: a 16-byte view for each string, and the buffers that hold the long ones.
 ///
-/// Buffers are pages, dictionaries or arenas, shared and never copied. A view's buffer number counts from the first
-/// buffer of *this* value.
+/// Buffers are pages, dictionaries or arenas, shared and never copied. The buffer number in a view counts from the
+/// first buffer of *this* value.
 #[derive(Debug, Clone, Default)]
 pub struct StringViews {
     views: Vec<u128>,
@@ -19,7 +19,7 @@ pub struct StringViews {
 }
 
 impl StringViews {
-    /// No strings.
+    /// Creates an empty list of strings.
     pub fn new() -> Self {
         StringViews::default()
     }
@@ -39,12 +39,12 @@ impl StringViews {
         &self.views
     }
 
-    /// The buffers that long strings are in.
+    /// The buffers that hold the long strings.
     pub fn buffers(&self) -> &[Bytes] {
         &self.buffers
     }
 
-    /// Views and buffers, owned.
+    /// Returns the views and the buffers, owned.
     pub fn into_parts(self) -> (Vec<u128>, Vec<Bytes>) {
         (self.views, self.buffers)
     }
@@ -60,7 +60,7 @@ impl StringViews {
         self.views.iter().map(|view| self.resolve(view))
     }
 
-    /// Removes all strings and buffers, keeps the memory of the views.
+    /// Removes all strings and buffers, and keeps the memory of the views.
     pub fn clear(&mut self) {
         self.views.clear();
         self.buffers.clear();
@@ -76,7 +76,7 @@ impl StringViews {
         self.views.resize(self.views.len() + n, 0);
     }
 
-    /// Appends a copy of one string. For building by hand: a long string gets a buffer of its own.
+    /// Appends a copy of one string. Meant for building small lists by hand: each long string gets a buffer of its own.
     pub fn push(&mut self, string: &[u8]) {
         let view = if string.len() <= 12 {
             kernels::inline_view(string)
@@ -87,8 +87,8 @@ impl StringViews {
         self.views.push(view);
     }
 
-    /// Appends copies of the strings in `range` of `other`: long ones in a buffer that they share. Fails if there is no memory
-    /// for them.
+    /// Appends copies of the strings in `range` of `other`. Long strings are copied to a shared buffer. Fails if there
+    /// is no memory for them.
     ///
     /// # Panics
     /// If the range is not inside `other`.
@@ -108,7 +108,7 @@ impl StringViews {
         pushed
     }
 
-    /// Appends those of `other`'s strings whose bit is 1, the first of them having bit `first` of `keep`.
+    /// Appends those of `other`'s strings whose bit in `keep` is 1; bit `first` belongs to the first string.
     pub(crate) fn push_filtered(&mut self, other: &StringViews, keep: &[u8], first: usize) {
         self.push_views(&other.buffers, |views, base| {
             let start = views.len();
@@ -119,7 +119,7 @@ impl StringViews {
         });
     }
 
-    /// How many bytes the strings in `range` have.
+    /// The total length of the strings in `range`, in bytes.
     ///
     /// # Panics
     /// If the range is not inside.
@@ -127,12 +127,12 @@ impl StringViews {
         self.views[range].iter().map(|view| view_len(*view) as usize).sum()
     }
 
-    /// An arena that appends copies of strings. It must be closed.
+    /// Opens an arena that appends copies of strings. It must be closed.
     pub(crate) fn arena(&mut self) -> StringArena<'_> {
         StringArena::open(&mut self.views, &mut self.buffers)
     }
 
-    /// The number of `buffer` here: a new one, unless it is the buffer that was last added.
+    /// Adds `buffer`, unless it is the buffer that was added last, and returns its number.
     pub fn add_buffer(&mut self, buffer: &Bytes) -> u32 {
         let is_last = self
             .buffers
@@ -144,7 +144,7 @@ impl StringViews {
         self.buffers.len() as u32 - 1
     }
 
-    /// The string at `range` of buffer number `buffer`; the view for it is appended.
+    /// Appends a view of the string at `range` of buffer number `buffer`.
     ///
     /// # Panics
     /// If the buffer or the range does not exist, or a string of more than 12 bytes begins beyond 4 GiB.
@@ -168,7 +168,7 @@ impl StringViews {
         self.views.extend(ranges.map(|range| {
             let (start, string) = (range.start, &bytes[range]);
             if start < padded {
-                // PERF: with 16 bytes to be had, both kinds of view are made without a branch.
+                // PERF: with 16 readable bytes, both kinds of view are built without a branch.
                 return kernels::view_at(bytes, start, string.len() as u32, buffer);
             }
             match string.len() <= 12 {
@@ -178,7 +178,7 @@ impl StringViews {
         }));
     }
 
-    /// Appends the views that `fill` appends; it gets the number of the first buffer of `buffers`, which are added.
+    /// Adds `buffers` and calls `fill`, which appends views. `fill` gets the number of the first of `buffers`.
     pub fn push_views<R>(&mut self, buffers: &[Bytes], fill: impl FnOnce(&mut Vec<u128>, u32) -> R) -> R {
         let base = match buffers {
             [] => 0,
@@ -188,8 +188,8 @@ impl StringViews {
         fill(&mut self.views, base)
     }
 
-    /// Appends all strings, end to end, to `bytes`, and where each of them ends to `offsets`, as `offset` makes it of a
-    /// number. Counting starts at the length of `bytes`. Fails if there is no memory for the bytes.
+    /// Appends all strings, end to end, to `bytes`, and the position where each of them ends in `bytes` to `offsets`,
+    /// converted by `offset`. Fails if there is no memory for the bytes.
     pub fn join<O>(
         &self,
         offset: impl Fn(usize) -> O,
@@ -212,7 +212,7 @@ impl StringViews {
         kernels::concat_views(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
     }
 
-    /// Appends the strings in `range` to `bytes` as PLAIN: each after its length.
+    /// Appends the strings in `range` to `bytes` in PLAIN encoding: each after its length.
     pub(crate) fn write_plain(&self, range: Range<usize>, bytes: &mut Vec<u8>) {
         kernels::views_to_plain(&self.views[range], self.buffers.iter().map(AsRef::as_ref), bytes);
     }
@@ -225,7 +225,7 @@ impl StringViews {
         kernels::expand_u128(&dense.views, validity, first, n, &mut self.views);
     }
 
-    /// Adds several buffers, unless they are the last ones already, and returns the number of the first.
+    /// Adds several buffers, unless they are already the last ones, and returns the number of the first.
     fn add_buffers(&mut self, first: &Bytes, buffers: &[Bytes]) -> u32 {
         let tail = self.buffers.len().saturating_sub(buffers.len());
         let is_tail = self.buffers[tail..].len() == buffers.len()
@@ -241,10 +241,10 @@ impl StringViews {
         (self.buffers.len() - buffers.len()) as u32
     }
 
-    /// The string of one of these views.
+    /// Returns the string of a view of this value.
     ///
     /// # Panics
-    /// If it is a view into other buffers, it may; it is a wrong string if not.
+    /// May panic for a view into other buffers. If it does not, the string is wrong.
     #[inline]
     pub fn resolve<'a>(&'a self, view: &'a u128) -> &'a [u8] {
         let len = view_len(*view) as usize;
@@ -255,7 +255,7 @@ impl StringViews {
         &self.buffers[buffer][offset..offset + len]
     }
 
-    /// The number of the buffer that a string is in, and where; `None` if it is in its view.
+    /// Returns the buffer number and the range of a string; `None` if the string is inline in its view.
     #[inline]
     pub fn place(view: u128) -> Option<(usize, Range<usize>)> {
         let (buffer, offset) = ((view >> 64) as u32 as usize, (view >> 96) as usize);
@@ -264,7 +264,7 @@ impl StringViews {
 }
 
 impl PartialEq for StringViews {
-    /// Equal strings, wherever they are.
+    /// Compares the strings, wherever they are stored.
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
     }

@@ -21,19 +21,19 @@ pub enum Values {
     Fixed(FixedLenBytes),
     /// BYTE_ARRAY.
     Bytes(StringViews),
-    /// BYTE_ARRAY in the offset layout, if the reader requested it. Encoders do not take it.
+    /// BYTE_ARRAY in the offset layout, if the reader requested it. Encoders do not accept it.
     Offsets(OffsetStrings),
 }
 
 impl Shape {
-    /// No values of this shape.
+    /// Creates an empty buffer for values of this shape.
     pub fn empty(self) -> Values {
         Values::empty(self)
     }
 }
 
 impl Values {
-    /// No values of `shape`.
+    /// Creates an empty buffer for values of `shape`.
     pub fn empty(shape: Shape) -> Values {
         match shape {
             Shape::Bit => Values::Bit(Bitmap::new()),
@@ -44,7 +44,7 @@ impl Values {
         }
     }
 
-    /// The shape.
+    /// The shape of the values.
     pub fn shape(&self) -> Shape {
         match self {
             Values::Bit(_) => Shape::Bit,
@@ -72,7 +72,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// Removes all values, keeps the memory.
+    /// Removes all values and keeps the memory.
     pub fn clear(&mut self) {
         match self {
             Values::Bit(bits) => bits.clear(),
@@ -84,7 +84,7 @@ impl Values {
         }
     }
 
-    /// Reserves memory for `n` more values. `n` must be backed by input, never a number that a file merely claims.
+    /// Reserves memory for `n` more values. `n` must be backed by input; it must never be a number that a file merely claims.
     pub fn reserve(&mut self, n: usize) {
         match self {
             Values::Bit(bits) => bits.reserve(n),
@@ -96,7 +96,7 @@ impl Values {
         }
     }
 
-    /// Appends `n` default values, for the slots of nulls.
+    /// Appends `n` default values for the slots of nulls.
     pub fn push_nulls(&mut self, n: usize) {
         match self {
             Values::Bit(bits) => bits.push_run(false, n),
@@ -108,8 +108,8 @@ impl Values {
         }
     }
 
-    /// Runs `decode` with the cleared `scratch`, which must have the same layout. Meanwhile `scratch` has the buffers of this
-    /// value, so that byte strings that are decoded into it can be expanded into this value.
+    /// Runs `decode` with the cleared `scratch`, which must have the same layout. Meanwhile `scratch` owns the buffers
+    /// of this value, so that byte strings decoded into it can then be expanded into this value.
     pub fn with_scratch<R>(&mut self, scratch: &mut Values, decode: impl FnOnce(&mut Values) -> R) -> R {
         scratch.clear();
         self.swap_buffers(scratch);
@@ -126,9 +126,9 @@ impl Values {
         }
     }
 
-    /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next of `dense` for a 1, the
-    /// default for a 0. `dense` must be of the same shape, have one value for each 1, and, for byte strings, share
-    /// this value's buffers (see [`with_scratch`](Values::with_scratch)).
+    /// Appends one slot for each of the `n` bits of `validity` from bit `first` on: the next value of `dense` for a 1,
+    /// the default value for a 0. `dense` must be of the same shape, have one value for each 1, and, for byte strings,
+    /// share this value's buffers (see [`with_scratch`](Values::with_scratch)).
     pub fn push_spaced(&mut self, dense: &Values, validity: &Bitmap, first: usize, n: usize) {
         match (self, dense) {
             (Values::Bit(out), Values::Bit(dense)) => kernels::expand_bits(dense, validity, first, n, out),
@@ -143,8 +143,8 @@ impl Values {
         }
     }
 
-    /// Appends those of `values` whose bit is 1, the first of them having bit `first` of `keep`. `values` must be of the
-    /// same layout. Buffers of long strings are shared by views. Fails if there were too many bytes for offsets.
+    /// Appends those of `values` whose bit in `keep` is 1; bit `first` belongs to the first value. `values` must have the same
+    /// layout. Views share the buffers of long strings. Fails if there are more bytes than offsets can address.
     ///
     /// # Panics
     /// If the layouts differ or there are too few bits.
@@ -168,10 +168,10 @@ impl Values {
         Ok(())
     }
 
-    /// Appends the values in `range` of `other`, which must be of the same shape. Fails if there is no memory for their strings.
+    /// Appends the values in `range` of `other`, which must have the same layout. Fails if there is not enough memory.
     ///
     /// # Panics
-    /// If the shapes differ or the range is not inside `other`.
+    /// If the layouts differ or the range is not inside `other`.
     pub fn push_range(&mut self, other: &Values, range: Range<usize>) -> Result<()> {
         match (self, other) {
             (Values::Bit(out), Values::Bit(bits)) => {
@@ -190,10 +190,10 @@ impl Values {
         Ok(())
     }
 
-    /// The size in bytes of the values in `range`: the bytes of the strings, or the width of a value for each.
+    /// The size in bytes of the values in `range`: the total length of byte strings, or the fixed width of each other value.
     ///
     /// # Panics
-    /// If the range is not inside; of byte strings only.
+    /// If the range is not inside; checked for byte strings only.
     pub fn data_bytes(&self, range: Range<usize>) -> usize {
         match self {
             Values::Bit(_) => range.len().div_ceil(8),
@@ -205,7 +205,7 @@ impl Values {
         }
     }
 
-    /// The first byte string in `range` that is not UTF-8, if any; of other shapes none is.
+    /// Returns the index of the first byte string in `range` that is not UTF-8. Always `None` for other shapes.
     pub fn first_not_utf8(&self, range: Range<usize>) -> Option<usize> {
         match self {
             Values::Bytes(views) => views.first_not_utf8(range),
@@ -214,7 +214,7 @@ impl Values {
         }
     }
 
-    /// The bits, for decoders of BOOLEAN; an error for any other shape.
+    /// The bits, for decoders of BOOLEAN. Fails for any other shape.
     pub fn as_bits(&mut self) -> Result<&mut Bitmap> {
         match self {
             Values::Bit(bits) => Ok(bits),
@@ -222,7 +222,7 @@ impl Values {
         }
     }
 
-    /// The 32-bit words; an error for any other shape.
+    /// The 32-bit words. Fails for any other shape.
     pub fn as_w32(&mut self) -> Result<&mut Vec<u32>> {
         match self {
             Values::W32(values) => Ok(values),
@@ -230,7 +230,7 @@ impl Values {
         }
     }
 
-    /// The 64-bit words; an error for any other shape.
+    /// The 64-bit words. Fails for any other shape.
     pub fn as_w64(&mut self) -> Result<&mut Vec<u64>> {
         match self {
             Values::W64(values) => Ok(values),
@@ -238,7 +238,7 @@ impl Values {
         }
     }
 
-    /// The fixed-width values; an error for any other shape or width.
+    /// The fixed-width values. Fails for any other shape or width.
     pub fn as_fixed(&mut self, width: usize) -> Result<&mut FixedLenBytes> {
         match self {
             Values::Fixed(values) => match values.width() == width {
@@ -252,7 +252,7 @@ impl Values {
         }
     }
 
-    /// The views; an error for any other shape.
+    /// The views. Fails for any other shape, and for the offset layout.
     pub fn as_bytes(&mut self) -> Result<&mut StringViews> {
         match self {
             Values::Bytes(views) => Ok(views),

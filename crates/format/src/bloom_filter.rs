@@ -2,16 +2,16 @@
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;
 
-/// Before the bits of a bloom filter.
+/// The header before the bitset of a bloom filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BloomFilterHeader {
-    /// Bytes of the bits.
+    /// Size of the bitset in bytes.
     pub num_bytes: i32,
-    /// How bits are set.
+    /// The algorithm that sets the bits.
     pub algorithm: BloomFilterAlgorithm,
-    /// What is hashed with.
+    /// The hash function.
     pub hash: BloomFilterHash,
-    /// How the bits are compressed.
+    /// The compression of the bitset.
     pub compression: BloomFilterCompression,
 }
 
@@ -51,12 +51,12 @@ impl BloomFilterHeader {
     }
 }
 
-/// How bits are set.
+/// The algorithm that sets the bits of a bloom filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloomFilterAlgorithm {
     /// Split blocks of 256 bits.
     Block,
-    /// The member of this field id, which is not known; 0 if there was none.
+    /// A member with this unknown field id; 0 if the union is empty.
     Unknown(i16),
 }
 
@@ -84,12 +84,12 @@ impl BloomFilterAlgorithm {
     }
 }
 
-/// What is hashed with.
+/// The hash function of a bloom filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloomFilterHash {
-    /// xxHash64, seed 0.
+    /// xxHash64 with seed 0.
     XxHash,
-    /// The member of this field id, which is not known; 0 if there was none.
+    /// A member with this unknown field id; 0 if the union is empty.
     Unknown(i16),
 }
 
@@ -117,12 +117,12 @@ impl BloomFilterHash {
     }
 }
 
-/// How the bits are compressed.
+/// The compression of the bitset of a bloom filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BloomFilterCompression {
-    /// Not at all.
+    /// No compression.
     Uncompressed,
-    /// The member of this field id, which is not known; 0 if there was none.
+    /// A member with this unknown field id; 0 if the union is empty.
     Unknown(i16),
 }
 

@@ -8,7 +8,7 @@
 //! layout    type: segment 0, byte 4, 1 byte              codec: segment 1, byte 1, 1 byte            ...
 //! ```
 //!
-//! PERF: none of these reads waits for another one, or for a branch. Field by field, each read has to find the next field.
+//! PERF: none of these reads waits for another one or for a branch. Field by field, each read has to find the next field first.
 
 use crate::chunk_view::{ChunkView, FieldObserver, FieldSet, List, Number, Span};
 use crate::thrift::{Bookmark, Elements};
@@ -19,30 +19,30 @@ use std::ops::Range;
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkLayout {
     has: FieldSet,
-    /// How long each segment before a string is: the last byte is the length of that.
+    /// Length of each segment before a string. Its last byte is the length of the string.
     segments: Vec<u16>,
-    /// How long the last one is.
+    /// Length of the last segment.
     last: u16,
-    /// Each number, and the bits of its varint that say something: those of up to one, two, four and eight bytes.
+    /// The numbers, and a mask of the value bits of their varints: separate lists for varints of up to one, two, four and eight bytes.
     numbers: [Vec<(FieldPosition, u64)>; 4],
-    /// Byte strings, and the segments that they follow.
+    /// The byte strings, and the segments that they follow.
     strings: Vec<FieldPosition>,
-    /// Lists, of which only the first element may be elsewhere.
+    /// The lists. Chunks of one layout differ only in the positions of their first elements.
     lists: Vec<(FieldPosition, Span)>,
 }
 
 /// The position of a field in chunks of one layout.
 #[derive(Debug, Clone, Copy)]
 struct FieldPosition {
-    /// Which number, string or list is there.
+    /// The number, string or list at this position.
     of: u8,
-    /// In which segment, and how many bytes from its start.
+    /// The segment, and the offset from its start in bytes.
     segment: u8,
     at: u16,
 }
 
 impl FieldPosition {
-    /// How many bytes from the start of the chunk.
+    /// The offset from the start of the chunk in bytes.
     #[inline]
     fn within(self, starts: &SegmentStarts) -> usize {
         starts[usize::from(self.segment) % MAX_SEGMENTS] as usize + usize::from(self.at)
@@ -53,7 +53,8 @@ impl FieldPosition {
 type SegmentStarts = [u32; MAX_SEGMENTS];
 
 impl ChunkLayout {
-    /// The layout of a chunk whose segments have these lengths; `None` if chunks of this layout cannot all be read by positions.
+    /// Creates the layout of a chunk whose segments have these lengths. Returns `None` if not all chunks of this layout
+    /// can be read by positions.
     pub(crate) fn new(start: Bookmark<'_>, segments: &[usize]) -> Option<ChunkLayout> {
         let (last, segments) = segments.split_last()?;
         let mut layout = ChunkLayout {
@@ -111,8 +112,8 @@ impl ChunkLayout {
         Some(layout)
     }
 
-    /// Reads a chunk of this layout into an empty view. `None` if it is so near the end of the input that whole words cannot be
-    /// loaded.
+    /// Reads a chunk of this layout into an empty view. Returns `None` if the chunk is so close to the end of the input
+    /// that whole words cannot be loaded.
     #[inline]
     pub(crate) fn read<'a>(&self, start: Bookmark<'a>, view: &mut ChunkView<'a>) -> Option<()> {
         let (bytes, mut starts) = (start.rest(), [0; MAX_SEGMENTS]);
@@ -136,7 +137,7 @@ impl ChunkLayout {
         Some(())
     }
 
-    /// Finds where the segments of a chunk begin. `None` if they end outside, or are too many.
+    /// Finds where the segments of a chunk begin. Returns `None` if they end outside of the input or are too many.
     #[inline]
     fn find(&self, bytes: &[u8], starts: &mut SegmentStarts) -> Option<()> {
         let mut end = 0;
@@ -165,10 +166,10 @@ fn read_numbers<const BYTES: usize>(
     Some(())
 }
 
-/// The bits of a varint of at most `BYTES` bytes, seven in each of them, next to each other.
+/// Joins the bits of a varint of at most `BYTES` bytes, of which each has seven.
 ///
-/// Of two bytes, then of two pairs and two fours, the upper one `h` moves down by 1, 2 and 4 bits: it is taken away, and
-/// `h >> n` added, which is to take `(h >> n) * (2^n - 1)` away.
+/// Each step joins the halves of two bytes, then of two pairs, then of two groups of four: the upper half `h` moves
+/// down by n = 1, 2 and 4 bits. Replacing `h` by `h >> n` is the same as subtracting `(h >> n) * (2^n - 1)`.
 #[inline]
 fn join<const BYTES: usize>(bits: u64) -> u64 {
     let mut bits = bits;
@@ -189,7 +190,7 @@ fn zigzag(bits: u64) -> i64 {
     (bits >> 1) as i64 ^ -((bits & 1) as i64)
 }
 
-/// Whether all are numbers that can be nothing but 32 bits wide.
+/// Whether the varints of all elements are so short that their values surely fit in 32 bits.
 fn are_small(list: Option<Elements<'_, Encoding>>) -> bool {
     let Some(list) = list else { return true };
     let (first, len) = list.parts();
@@ -200,7 +201,7 @@ fn are_small(list: Option<Elements<'_, Encoding>>) -> bool {
     })
 }
 
-/// Whether all have three numbers of a byte each.
+/// Whether all elements consist of three numbers of one byte each.
 fn are_plain(list: Option<Elements<'_, PageEncodingStats>>) -> bool {
     let Some(list) = list else { return true };
     let (first, len) = list.parts();
@@ -210,7 +211,7 @@ fn are_plain(list: Option<Elements<'_, PageEncodingStats>>) -> bool {
     })
 }
 
-/// The numbers of a chunk, and where in it they are.
+/// Collects the numbers of a chunk and their positions in it.
 #[derive(Debug, Default)]
 struct LayoutBuilder {
     start: usize,
@@ -228,10 +229,10 @@ impl FieldObserver for LayoutBuilder {
     }
 }
 
-/// Bytes of a varint that can be nothing but 32 bits wide, and of one that is read as a word.
+/// Maximum length of a varint that surely fits in 32 bits, and of one that can be loaded as a word.
 const MAX_INT32_VARINT_BYTES: usize = 4;
 const MAX_WORD_VARINT_BYTES: usize = 8;
-/// No more segments than there are strings in nearly all chunks. A power of 2.
+/// Maximum number of segments: more than nearly all chunks have. A power of 2.
 const MAX_SEGMENTS: usize = 16;
 
 #[cfg(test)]

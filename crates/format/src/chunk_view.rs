@@ -10,12 +10,12 @@ use std::ops::Range;
 
 pub(crate) use fields::{FieldSet, List, Number, Span};
 
-/// A [`ColumnChunk`] that takes no memory of its own. Reading it fails where reading a `ColumnChunk` would.
+/// A [`ColumnChunk`] that borrows from the footer and allocates nothing. Reading it fails in the same cases as reading a `ColumnChunk`.
 ///
-/// PERF: a table, so that chunks of one layout can be read from a list of positions: see `chunk_layout.rs`.
+/// PERF: the fields are in tables, so that chunks of the same layout can be read from a list of positions: see `chunk_layout.rs`.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkView<'a> {
-    /// At the struct.
+    /// The start of the struct.
     pub(crate) start: Bookmark<'a>,
     /// The fields that the chunk has.
     pub(crate) has: FieldSet,
@@ -28,10 +28,10 @@ pub struct ChunkView<'a> {
 
 /// Observes the positions of the fields of a chunk.
 pub(crate) trait FieldObserver {
-    /// The bytes `at` of the input are this number.
+    /// Reports that `number` is stored in the bytes `at` of the input.
     fn number(&mut self, number: Number, at: Range<usize>);
 
-    /// There is something that not only its bytes' high bits decide upon.
+    /// Reports a field whose parsing depends on more bits than the layout covers.
     fn other(&mut self);
 }
 
@@ -45,7 +45,7 @@ impl FieldObserver for () {
 }
 
 impl<'a> ChunkView<'a> {
-    /// An empty view, to be filled by `read`.
+    /// Creates an empty view, to be filled by [`read`](Self::read).
     #[inline]
     pub fn empty() -> Self {
         ChunkView {
@@ -92,7 +92,7 @@ impl<'a> ChunkView<'a> {
     #[inline]
     fn read_meta(&mut self, r: &mut Reader<'a>, trace: &mut impl FieldObserver) -> Result<()> {
         use Number::*;
-        // If there is another one, nothing of it is left.
+        // A repeated `meta_data` replaces the first one completely.
         self.has = FieldSet(self.has.0 & FieldSet::OUTSIDE.0);
         self.has.set(FieldSet::META_DATA, true);
         r.fields(|r, field| {
@@ -111,7 +111,7 @@ impl<'a> ChunkView<'a> {
                 (14, Wire::INT) => self.number(BloomFilterOffset, r, trace)?,
                 (15, Wire::INT) => self.number(BloomFilterLength, r, trace)?,
                 (16, Wire::Struct) => self.read_sizes(r, trace)?,
-                // Only used by those who read the whole struct, and by `verify`.
+                // Checked but not kept: only `verify` and readers of the whole struct use it.
                 (17, Wire::Struct) => {
                     trace.other();
                     r.out_of_line(crate::GeospatialStatistics::read)?;
@@ -210,7 +210,7 @@ impl<'a> ChunkView<'a> {
     #[inline]
     fn bytes(&self, text: Text) -> Option<&'a [u8]> {
         let Span { at, len, .. } = self.strings[text as usize];
-        // INVARIANT: the string was there when it was read.
+        // INVARIANT: reading the chunk has checked that the string is inside.
         self.has.has(FieldSet::text(text)).then(|| &self.start.rest()[at as usize..][..len as usize])
     }
 
@@ -221,37 +221,37 @@ impl<'a> ChunkView<'a> {
         self.has.has(FieldSet::list(list)).then(elements)
     }
 
-    /// The file that the pages are in, where it is another one; it may be no UTF-8.
+    /// The file that contains the pages, if it is another file. May not be UTF-8.
     #[inline]
     pub fn file_path(&self) -> Option<&'a [u8]> {
         self.bytes(Text::FilePath)
     }
 
-    /// Whether the chunk has its `meta_data` in plain form, not encrypted. Without it numbers are 0, and lists are empty.
+    /// Whether the chunk has its `meta_data` in plaintext. Without it, numbers are 0 and lists are empty.
     #[inline]
     pub fn has_meta_data(&self) -> bool {
         self.has.has(FieldSet::META_DATA)
     }
 
-    /// Where the offset index is.
+    /// Offset of the offset index in the file, in bytes.
     #[inline]
     pub fn offset_index_offset(&self) -> Option<i64> {
         self.long(Number::OffsetIndexOffset)
     }
 
-    /// Its bytes.
+    /// Length of the offset index in bytes.
     #[inline]
     pub fn offset_index_length(&self) -> Option<i32> {
         self.short(Number::OffsetIndexLength)
     }
 
-    /// Where the column index is.
+    /// Offset of the column index in the file, in bytes.
     #[inline]
     pub fn column_index_offset(&self) -> Option<i64> {
         self.long(Number::ColumnIndexOffset)
     }
 
-    /// Its bytes.
+    /// Length of the column index in bytes.
     #[inline]
     pub fn column_index_length(&self) -> Option<i32> {
         self.short(Number::ColumnIndexLength)
@@ -263,67 +263,67 @@ impl<'a> ChunkView<'a> {
         self.has.has(FieldSet::CRYPTO_METADATA)
     }
 
-    /// Whether `meta_data` is there in encrypted form.
+    /// Whether the chunk has its `meta_data` in encrypted form.
     #[inline]
     pub fn has_encrypted_metadata(&self) -> bool {
         self.has.has(FieldSet::ENCRYPTED_METADATA)
     }
 
-    /// Physical type.
+    /// The physical type.
     #[inline]
     pub fn type_(&self) -> Type {
         Type(self.short(Number::Type).unwrap_or(0))
     }
 
-    /// Encodings that occur, levels included.
+    /// All encodings that occur, including those of levels.
     #[inline]
     pub fn encodings(&self) -> Elements<'a, Encoding> {
         self.elements(List::Encodings).unwrap_or_else(Elements::none)
     }
 
-    /// Names from the root's field to the leaf; they may be no UTF-8.
+    /// The names on the path to the leaf column, without that of the root. They may not be UTF-8.
     #[inline]
     pub fn path_in_schema(&self) -> Elements<'a, &'a [u8]> {
         self.elements(List::Path).unwrap_or_else(Elements::none)
     }
 
-    /// Compression.
+    /// The compression codec.
     #[inline]
     pub fn codec(&self) -> CompressionCodec {
         CompressionCodec(self.short(Number::Codec).unwrap_or(0))
     }
 
-    /// Values, nulls included.
+    /// The number of values, including nulls.
     #[inline]
     pub fn num_values(&self) -> i64 {
         self.long(Number::NumValues).unwrap_or(0)
     }
 
-    /// Bytes of all pages before compression, headers included.
+    /// Total size of all pages before compression, with headers, in bytes.
     #[inline]
     pub fn total_uncompressed_size(&self) -> i64 {
         self.long(Number::TotalUncompressedSize).unwrap_or(0)
     }
 
-    /// Bytes of all pages as stored, headers included.
+    /// Total size of all pages as stored, with headers, in bytes.
     #[inline]
     pub fn total_compressed_size(&self) -> i64 {
         self.long(Number::TotalCompressedSize).unwrap_or(0)
     }
 
-    /// Where the first data page is.
+    /// Offset of the first data page in the file, in bytes.
     #[inline]
     pub fn data_page_offset(&self) -> i64 {
         self.long(Number::DataPageOffset).unwrap_or(0)
     }
 
-    /// Where the dictionary page is.
+    /// Offset of the dictionary page in the file, in bytes.
     #[inline]
     pub fn dictionary_page_offset(&self) -> Option<i64> {
         self.long(Number::DictionaryPageOffset)
     }
 
-    /// Bounds and counts.
+    /// The statistics: bounds and counts.
     #[inline]
     pub fn statistics(&self) -> Option<Statistics<&'a [u8]>> {
         self.has.has(FieldSet::STATISTICS).then(|| Statistics {
@@ -339,25 +339,25 @@ impl<'a> ChunkView<'a> {
         })
     }
 
-    /// Pages of each kind and encoding.
+    /// The number of pages for each page type and encoding.
     #[inline]
     pub fn encoding_stats(&self) -> Option<Elements<'a, PageEncodingStats>> {
         self.elements(List::EncodingStats)
     }
 
-    /// Where the bloom filter is.
+    /// Offset of the bloom filter in the file, in bytes.
     #[inline]
     pub fn bloom_filter_offset(&self) -> Option<i64> {
         self.long(Number::BloomFilterOffset)
     }
 
-    /// Its bytes, header included.
+    /// Length of the bloom filter with its header, in bytes.
     #[inline]
     pub fn bloom_filter_length(&self) -> Option<i32> {
         self.short(Number::BloomFilterLength)
     }
 
-    /// Sizes and level histograms.
+    /// Sizes before encoding, and level histograms.
     #[inline]
     pub fn size_statistics(&self) -> Option<SizeStatistics<Elements<'a, i64>>> {
         self.has.has(FieldSet::SIZE_STATISTICS).then(|| SizeStatistics {
@@ -367,7 +367,7 @@ impl<'a> ChunkView<'a> {
         })
     }
 
-    /// The whole struct. Fails in no case that [`read`](Self::read) does not.
+    /// Reads the whole struct. Fails only in cases in which [`read`](Self::read) fails.
     pub fn to_chunk(&self) -> Result<ColumnChunk> {
         ColumnChunk::read(&mut self.start.reader())
     }
@@ -401,7 +401,7 @@ impl Element<'_> for PageEncodingStats {
 
     #[inline]
     fn skip_element_observed(r: &mut Reader<'_>) -> Result<()> {
-        // PERF: three small numbers, as nearly all chunks have them.
+        // PERF: three small numbers, which nearly all chunks have.
         match r.bookmark().rest() {
             [0x15, 0..0x80, 0x15, 0..0x80, 0x15, 0..0x80, 0, ..] => r.pass_bytes(7),
             _ => PageEncodingStats::read(r).map(|_| ()),

@@ -7,7 +7,7 @@ use crate::{
 use marquetry_base::Result;
 use std::borrow::Cow;
 
-/// A key and a value that a writer left.
+/// A key-value pair of the metadata, which writers use freely.
 ///
 /// ```
 /// use marquetry_format::KeyValue;
@@ -24,7 +24,7 @@ pub struct KeyValue {
 }
 
 impl KeyValue {
-    /// A pair; a key may have no value.
+    /// Creates a pair. A key need not have a value.
     pub fn new(key: impl Into<ThriftString>, value: impl Into<Option<String>>) -> Self {
         KeyValue { key: key.into(), value: value.into().map(ThriftString::from) }
     }
@@ -45,7 +45,8 @@ impl KeyValue {
     }
 }
 
-/// A [`KeyValue`] where it is. PERF: the Arrow schema of a wide file is as long as a row group of its footer.
+/// A [`KeyValue`] that borrows from the footer. PERF: the Arrow schema of a wide file, which is such a value, is as
+/// long as a row group of its footer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KeyValueView<'a> {
     /// The bytes of the key.
@@ -55,23 +56,23 @@ pub struct KeyValueView<'a> {
 }
 
 impl<'a> KeyValueView<'a> {
-    /// The key as text; what is not UTF-8 is U+FFFD in it.
+    /// The key as text. Sequences that are not UTF-8 become U+FFFD.
     pub fn key_text(self) -> Cow<'a, str> {
         text(self.key)
     }
 
-    /// The value as text; what is not UTF-8 is U+FFFD in it.
+    /// The value as text. Sequences that are not UTF-8 become U+FFFD.
     pub fn value_text(self) -> Option<Cow<'a, str>> {
         self.value.map(text)
     }
 
-    /// What it says.
+    /// Copies the pair.
     pub fn to_pair(self) -> KeyValue {
         KeyValue { key: ThriftString::from_bytes(self.key), value: self.value.map(ThriftString::from_bytes) }
     }
 }
 
-/// The check alone is faster than the search for what to replace.
+/// PERF: checks first, which is faster than searching for sequences to replace.
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
@@ -97,14 +98,14 @@ impl<'a> Element<'a> for KeyValueView<'a> {
     }
 }
 
-/// A column that rows are sorted by.
+/// A column by which rows are sorted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SortingColumn {
-    /// Its number in the row group.
+    /// The index of the column in the row group.
     pub column_idx: i32,
-    /// Whether descending.
+    /// Whether the order is descending.
     pub descending: bool,
-    /// Whether nulls stand first.
+    /// Whether nulls come first.
     pub nulls_first: bool,
 }
 
@@ -140,14 +141,14 @@ impl SortingColumn {
     }
 }
 
-/// How many pages of a kind have an encoding.
+/// The number of pages that have a type and an encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageEncodingStats {
-    /// The kind.
+    /// The type of the pages.
     pub page_type: PageType,
-    /// The encoding.
+    /// The encoding of the pages.
     pub encoding: Encoding,
-    /// How many.
+    /// The number of pages.
     pub count: i32,
 }
 
@@ -177,47 +178,47 @@ impl PageEncodingStats {
     }
 }
 
-/// Where the pages of a column chunk are, and what is in them.
+/// The metadata of a column chunk: where its pages are, and what they hold.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ColumnMetaData {
-    /// Physical type.
+    /// The physical type.
     pub type_: Type,
-    /// Encodings that occur, levels included.
+    /// All encodings that occur, including those of levels.
     pub encodings: Vec<Encoding>,
-    /// Names from the root down. Empty where the writer left it out.
+    /// The names on the path from the root to the leaf. Empty if the writer left it out.
     pub path_in_schema: Vec<ThriftString>,
-    /// Compression.
+    /// The compression codec.
     pub codec: CompressionCodec,
-    /// Values, nulls included.
+    /// The number of values, including nulls.
     pub num_values: i64,
-    /// Bytes of all pages and headers before compression.
+    /// Total size of all pages before compression, with headers, in bytes.
     pub total_uncompressed_size: i64,
-    /// Bytes of all pages and headers as stored.
+    /// Total size of all pages as stored, with headers, in bytes.
     pub total_compressed_size: i64,
-    /// What the writer left.
+    /// Key-value metadata of the chunk.
     pub key_value_metadata: Option<Vec<KeyValue>>,
-    /// Where the first data page is; 0 if the writer left it out.
+    /// Offset of the first data page in the file, in bytes; 0 if the writer left it out.
     pub data_page_offset: i64,
-    /// Where the index page is.
+    /// Offset of the index page in the file, in bytes.
     pub index_page_offset: Option<i64>,
-    /// Where the dictionary page is.
+    /// Offset of the dictionary page in the file, in bytes.
     pub dictionary_page_offset: Option<i64>,
-    /// Of the chunk.
+    /// Statistics of the chunk.
     pub statistics: Option<Statistics>,
-    /// How many pages have which encoding.
+    /// The number of pages for each page type and encoding.
     pub encoding_stats: Option<Vec<PageEncodingStats>>,
-    /// Where the bloom filter is.
+    /// Offset of the bloom filter in the file, in bytes.
     pub bloom_filter_offset: Option<i64>,
-    /// Its bytes, header included.
+    /// Length of the bloom filter with its header, in bytes.
     pub bloom_filter_length: Option<i32>,
-    /// Sizes and level histograms.
+    /// Sizes before encoding, and level histograms.
     pub size_statistics: Option<SizeStatistics>,
-    /// Extent of geometries.
+    /// The extent and the types of geometries.
     pub geospatial_statistics: Option<GeospatialStatistics>,
 }
 
 impl ColumnMetaData {
-    /// What a reader without the key needs to pass over an encrypted chunk, and nothing that tells of its values.
+    /// Removes everything that tells about the values. Keeps what a reader without the key needs to pass over an encrypted chunk.
     #[must_use]
     pub fn without_contents(self) -> Self {
         ColumnMetaData {
@@ -347,24 +348,24 @@ impl ColumnMetaData {
     }
 }
 
-/// A column of a row group.
+/// The entry of a column chunk in its row group.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ColumnChunk {
-    /// The file that the pages are in, where it is another one.
+    /// The file that contains the pages, if it is another file.
     pub file_path: Option<ThriftString>,
-    /// Deprecated, and unreliable.
+    /// Deprecated and unreliable.
     pub file_offset: i64,
-    /// Absent where it is encrypted.
+    /// The metadata; absent if it is encrypted.
     pub meta_data: Option<ColumnMetaData>,
-    /// Where the offset index is.
+    /// Offset of the offset index in the file, in bytes.
     pub offset_index_offset: Option<i64>,
-    /// Its bytes.
+    /// Length of the offset index in bytes.
     pub offset_index_length: Option<i32>,
-    /// Where the column index is.
+    /// Offset of the column index in the file, in bytes.
     pub column_index_offset: Option<i64>,
-    /// Its bytes.
+    /// Length of the column index in bytes.
     pub column_index_length: Option<i32>,
-    /// How the column is encrypted.
+    /// The encryption of the column.
     pub crypto_metadata: Option<ColumnCryptoMetaData>,
     /// The encrypted `meta_data`.
     pub encrypted_column_metadata: Option<Vec<u8>>,

@@ -5,11 +5,11 @@ use marquetry_base::Result;
 /// Parameters of AES_GCM_V1 and of AES_GCM_CTR_V1.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AesGcm {
-    /// Prefix of the additional data, if stored.
+    /// The prefix of the additional authenticated data (AAD), if it is stored in the file.
     pub aad_prefix: Option<Vec<u8>>,
-    /// Makes the additional data unique to the file.
+    /// The part of the AAD that is unique to the file.
     pub aad_file_unique: Option<Vec<u8>>,
-    /// Whether the reader must supply the prefix.
+    /// Whether the reader must supply the AAD prefix.
     pub supply_aad_prefix: Option<bool>,
 }
 
@@ -45,12 +45,12 @@ impl AesGcm {
     }
 }
 
-/// A column with a key of its own.
+/// The encryption of a column with a key of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EncryptionWithColumnKey {
-    /// Which column.
+    /// The path of the column.
     pub path_in_schema: Vec<ThriftString>,
-    /// Which key.
+    /// The key metadata, by which a reader finds the key.
     pub key_metadata: Option<Vec<u8>>,
 }
 
@@ -84,12 +84,12 @@ impl EncryptionWithColumnKey {
     }
 }
 
-/// Before an encrypted footer.
+/// The plaintext struct before an encrypted footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCryptoMetaData {
-    /// The algorithm.
+    /// The encryption algorithm of the file.
     pub encryption_algorithm: EncryptionAlgorithm,
-    /// Which key.
+    /// The key metadata of the footer key.
     pub key_metadata: Option<Vec<u8>>,
 }
 
@@ -124,14 +124,14 @@ impl FileCryptoMetaData {
     }
 }
 
-/// What a file is encrypted with.
+/// The encryption algorithm of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EncryptionAlgorithm {
-    /// AES-GCM for everything.
+    /// AES-GCM for all modules.
     AesGcmV1(AesGcm),
-    /// AES-CTR for pages, AES-GCM for the rest.
+    /// AES-CTR for pages, AES-GCM for all other modules.
     AesGcmCtrV1(AesGcm),
-    /// The member of this field id, which is not known; 0 if there was none.
+    /// A member with this unknown field id; 0 if the union is empty.
     Unknown(i16),
 }
 
@@ -158,21 +158,21 @@ impl EncryptionAlgorithm {
         w.fields(|w| match self {
             Self::AesGcmV1(parameters) => w.nested_field(1, |w| parameters.write(w)),
             Self::AesGcmCtrV1(parameters) => w.nested_field(2, |w| parameters.write(w)),
-            // A known member that was no struct: nothing, for an empty one would mean more.
+            // Leaves out a known member that was not a struct: as an empty struct it would have another meaning.
             Self::Unknown(0..=2) => {}
             Self::Unknown(id) => w.empty_field(*id),
         });
     }
 }
 
-/// Which key a column is encrypted with.
+/// The key that a column is encrypted with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnCryptoMetaData {
-    /// The footer's.
+    /// The footer key.
     FooterKey,
-    /// One of its own.
+    /// A key of its own.
     ColumnKey(EncryptionWithColumnKey),
-    /// The member of this field id, which is not known; 0 if there was none.
+    /// A member with this unknown field id; 0 if the union is empty.
     Unknown(i16),
 }
 

@@ -1,5 +1,4 @@
-//! The enumerations of `parquet.thrift`. Each is its number, so that values of later versions are kept, shown and
-//! written back.
+//! The enumerations of `parquet.thrift`. Each wraps its number, so that values of later versions are kept, shown and written back.
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,7 +45,7 @@ impl fmt::Debug for Type {
     }
 }
 
-/// The older annotation of a field; `LogicalType` succeeded it.
+/// The older annotation of a field, which `LogicalType` succeeded.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ConvertedType(pub i32);
 
@@ -144,7 +143,7 @@ impl fmt::Debug for ConvertedType {
 pub struct Repetition(pub i32);
 
 impl Repetition {
-    /// Once.
+    /// Exactly once.
     pub const REQUIRED: Repetition = Repetition(0);
     /// At most once.
     pub const OPTIONAL: Repetition = Repetition(1);
@@ -171,7 +170,7 @@ impl fmt::Debug for Repetition {
     }
 }
 
-/// How values or levels are encoded.
+/// The encoding of values or levels.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Encoding(pub i32);
 
@@ -232,13 +231,13 @@ impl fmt::Debug for Encoding {
 impl FromStr for Encoding {
     type Err = marquetry_base::Error;
 
-    /// By the name in `parquet.thrift`, in any case.
+    /// Parses the name in `parquet.thrift`, ignoring case.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         parse(Self::NAMES, text).map(Encoding)
     }
 }
 
-/// How pages are compressed.
+/// The compression codec of pages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CompressionCodec(pub i32);
 
@@ -283,13 +282,13 @@ impl fmt::Debug for CompressionCodec {
 impl FromStr for CompressionCodec {
     type Err = marquetry_base::Error;
 
-    /// By the name in `parquet.thrift`, in any case.
+    /// Parses the name in `parquet.thrift`, ignoring case.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         parse(Self::NAMES, text).map(CompressionCodec)
     }
 }
 
-/// What a page holds.
+/// The type of a page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct PageType(pub i32);
 
@@ -323,7 +322,7 @@ impl fmt::Debug for PageType {
     }
 }
 
-/// Whether the bounds in a column index are sorted.
+/// The order of the bounds in a column index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct BoundaryOrder(pub i32);
 
@@ -355,7 +354,7 @@ impl fmt::Debug for BoundaryOrder {
     }
 }
 
-/// How edges of a GEOGRAPHY run between points.
+/// How the edges of a GEOGRAPHY are interpolated between points.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct EdgeInterpolationAlgorithm(pub i32);
 

@@ -3,26 +3,26 @@ use crate::thrift::{Reader, ThriftString, Wire, Writer};
 use crate::{EncryptionAlgorithm, KeyValue, RowGroup, SchemaElement};
 use marquetry_base::Result;
 
-/// What the footer holds.
+/// The footer of a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FileMetaData {
-    /// 1 or 2; decides nothing.
+    /// The version of the format, 1 or 2; it decides nothing.
     pub version: i32,
-    /// The schema, depth first.
+    /// The nodes of the schema, depth first.
     pub schema: Vec<SchemaElement>,
-    /// Rows of all row groups, as the writer counted.
+    /// The number of rows in all row groups, as the writer counted.
     pub num_rows: i64,
     /// The row groups.
     pub row_groups: Vec<RowGroup>,
-    /// What the writer left.
+    /// The key-value metadata, which writers use freely.
     pub key_value_metadata: Option<Vec<KeyValue>>,
-    /// The writer.
+    /// The name and version of the writer.
     pub created_by: Option<ThriftString>,
-    /// The order of each column's bounds.
+    /// The sort order of the bounds of each column.
     pub column_orders: Option<Vec<ColumnOrder>>,
-    /// In files with encrypted columns and a plain footer.
+    /// The encryption algorithm of a file with encrypted columns and a plaintext footer.
     pub encryption_algorithm: Option<EncryptionAlgorithm>,
-    /// Which key signs a plain footer.
+    /// The key metadata of the key that signs a plaintext footer.
     pub footer_signing_key_metadata: Option<Vec<u8>>,
 }
 
@@ -36,8 +36,8 @@ impl FileMetaData {
         Ok(out)
     }
 
-    /// Reads the struct but for its row groups, each of which `read_group` reads, and its key-value metadata, the list of which
-    /// `read_pairs` reads.
+    /// Reads the struct except row groups and key-value metadata. `read_group` reads each row group, and `read_pairs`
+    /// the list of key-value pairs.
     pub(crate) fn read_with<'a, G, K>(
         r: &mut Reader<'a>,
         mut read_group: impl FnMut(&mut Reader<'a>) -> Result<G>,
@@ -117,23 +117,23 @@ impl FileMetaData {
     }
 }
 
-/// How the bounds of a column are ordered.
+/// The sort order of the bounds of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnOrder {
-    /// By the logical type, or else the physical type.
+    /// The order of the logical type, or of the physical type if there is none.
     TypeOrder,
-    /// By the total order of IEEE 754.
+    /// The total order of IEEE 754.
     Ieee754TotalOrder,
-    /// INT96 by point in time.
+    /// INT96 ordered by point in time.
     Int96TimestampOrder,
-    /// The member of this field id, which is not known; 0 if there was none.
+    /// A member with this unknown field id; 0 if the union is empty.
     Unknown(i16),
 }
 
 impl ColumnOrder {
     /// Reads the union.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        // PERF: what nearly all columns have.
+        // PERF: nearly all columns have `TypeOrder`.
         if let [0x1c, 0, 0, ..] = r.bookmark().rest() {
             return r.pass_bytes(3).map(|()| Self::TypeOrder);
         }

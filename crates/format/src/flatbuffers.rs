@@ -1,4 +1,4 @@
-//! Tables of a Flatbuffers message, read where they are: a footer's Arrow schema is one, in base64.
+//! Tables of a Flatbuffers message, read in place. The Arrow schema in a footer is one, in base64.
 //!
 //! ```text
 //! table     i32: how far back its vtable is | fields
@@ -7,23 +7,23 @@
 //! offset    u32: from where it is to what it is of, forwards
 //! ```
 //!
-//! The file may be hostile, so every look may fail, and what is looked at is limited: `None` is what is damaged,
-//! `Some(None)` what is absent. A field is named by its slot, where the vtable has it: see [`slot`].
+//! The file may be hostile, so every access can fail, and the number of bytes that may be accessed is limited. `None`
+//! means damaged, `Some(None)` means absent. A field is identified by its slot, its offset in the vtable: see [`slot`].
 //!
-//! PERF: the usual way is to verify a message as a whole and to trust it then. Of the schema of a wide file that is more work
-//! than everything else that takes one column out of it.
+//! PERF: usually a message is verified as a whole and then trusted. For the schema of a wide file, that is more work
+//! than everything else that reading one of its columns takes.
 
 use std::cell::Cell;
 
-/// Where the bytes of a message are.
+/// The bytes of a message.
 pub trait MessageBytes {
-    /// How many there are, or a few more.
+    /// The number of bytes; may be a few too many.
     fn size(&self) -> usize;
 
-    /// `N` bytes from `at` on.
+    /// Reads `N` bytes from `at` on.
     fn read<const N: usize>(&self, at: usize) -> Option<[u8; N]>;
 
-    /// `len` bytes from `at` on.
+    /// Reads `len` bytes from `at` on.
     fn read_vec(&self, at: usize, len: usize) -> Option<Vec<u8>>;
 }
 
@@ -41,11 +41,11 @@ impl MessageBytes for &[u8] {
     }
 }
 
-/// A message, and what may still be looked at of it.
+/// A message, and the number of bytes that may still be accessed.
 #[derive(Debug)]
 pub struct Message<B> {
     bytes: B,
-    /// Bytes. Whoever lets many fields share what is below them gets no further than who does not.
+    /// Bytes that may still be accessed. Bounds the work on a hostile message in which many fields share the tables below them.
     left: Cell<usize>,
     is_strict: bool,
 }
@@ -61,7 +61,7 @@ pub struct Table<'a, B> {
 #[derive(Debug)]
 pub struct Tables<'a, B> {
     message: &'a Message<B>,
-    /// Where the first offset is.
+    /// Position of the first offset.
     at: usize,
     len: usize,
 }
@@ -82,30 +82,30 @@ impl<B> Clone for Tables<'_, B> {
 
 impl<B> Copy for Tables<'_, B> {}
 
-/// The slot of field number `field` of a table, as the `VT_` constants of generated code have it.
+/// Returns the slot of field number `field` of a table, like the `VT_` constants in generated code.
 pub const fn slot(field: u16) -> u16 {
     VTABLE_HEADER + 2 * field
 }
 
 impl<B: MessageBytes> Message<B> {
-    /// A message of which whatever can be read is.
+    /// Creates a lenient message: reads whatever can be read.
     pub fn new(bytes: B) -> Self {
         let left = Cell::new(LOOKS.saturating_mul(bytes.size()));
         Message { bytes, left, is_strict: false }
     }
 
-    /// A message of which is refused, when it is looked at, what verifiers of Flatbuffers refuse: what is not at a multiple of its
-    /// size, tables and vectors that are not whole, strings that no zero ends.
+    /// Creates a strict message. Accesses fail where verifiers of Flatbuffers do: if a value is not aligned to its
+    /// size, a table or vector is incomplete, or a string is not terminated by a zero.
     pub fn new_strict(bytes: B) -> Self {
         Message { is_strict: true, ..Message::new(bytes) }
     }
 
-    /// What was given.
+    /// The bytes of the message.
     pub fn bytes(&self) -> &B {
         &self.bytes
     }
 
-    /// The table that the message is, the offset of which is at `start`.
+    /// Returns the root table, whose offset is at `start`.
     pub fn root(&self, start: usize) -> Option<Table<'_, B>> {
         self.table(start)
     }
@@ -125,13 +125,13 @@ impl<B: MessageBytes> Message<B> {
         Some(u32::from_le_bytes(self.number(at)?) as usize)
     }
 
-    /// What the offset at `at` is of.
+    /// Returns the position that the offset at `at` refers to.
     fn follow(&self, at: usize) -> Option<usize> {
         let to = at.checked_add(self.u32(at)?)?;
         (!self.is_strict || to > at && to < self.bytes.size()).then_some(to)
     }
 
-    /// The table that the offset at `at` is of.
+    /// Returns the table that the offset at `at` refers to.
     fn table(&self, at: usize) -> Option<Table<'_, B>> {
         self.look_at(size_of::<u32>())?;
         let table = Table { message: self, at: self.follow(at)? };
@@ -154,7 +154,7 @@ impl<'a, B: MessageBytes> Table<'a, B> {
         self.at.checked_add_signed((back as isize).checked_neg()?)
     }
 
-    /// Whether its own bytes and those of its vtable are there.
+    /// Whether the bytes of the table and of its vtable are complete.
     fn is_whole(self) -> Option<bool> {
         let vtable = self.vtable()?;
         let (vtable_len, len) = (self.message.u16(vtable)?, self.message.u16(vtable.checked_add(2)?)?);
@@ -163,7 +163,7 @@ impl<'a, B: MessageBytes> Table<'a, B> {
         Some(is_legal && is_there && self.message.has(self.at, usize::from(len)))
     }
 
-    /// Where a field is.
+    /// Finds the position of a field.
     fn field(self, slot: u16) -> Option<Option<usize>> {
         let vtable = self.vtable()?;
         if slot >= self.message.u16(vtable)? {
@@ -182,32 +182,32 @@ impl<'a, B: MessageBytes> Table<'a, B> {
         }
     }
 
-    /// False if it is absent.
+    /// Reads a bool; false if it is absent.
     pub fn bool(self, slot: u16) -> Option<bool> {
         Some(self.u8(slot)? != 0)
     }
 
-    /// 0 if it is absent.
+    /// Reads a `u8`; 0 if it is absent.
     pub fn u8(self, slot: u16) -> Option<u8> {
         Some(self.scalar(slot)?.map_or(0, u8::from_le_bytes))
     }
 
-    /// `default` if it is absent.
+    /// Reads an `i16`; `default` if it is absent.
     pub fn i16(self, slot: u16, default: i16) -> Option<i16> {
         Some(self.scalar(slot)?.map_or(default, i16::from_le_bytes))
     }
 
-    /// `default` if it is absent.
+    /// Reads an `i32`; `default` if it is absent.
     pub fn i32(self, slot: u16, default: i32) -> Option<i32> {
         Some(self.scalar(slot)?.map_or(default, i32::from_le_bytes))
     }
 
-    /// 0 if it is absent.
+    /// Reads an `i64`; 0 if it is absent.
     pub fn i64(self, slot: u16) -> Option<i64> {
         Some(self.scalar(slot)?.map_or(0, i64::from_le_bytes))
     }
 
-    /// A string that has to be UTF-8.
+    /// Reads a string, which must be UTF-8.
     pub fn string(self, slot: u16) -> Option<Option<String>> {
         match self.string_bytes(slot)? {
             Some(bytes) => String::from_utf8(bytes).ok().map(Some),
@@ -215,7 +215,7 @@ impl<'a, B: MessageBytes> Table<'a, B> {
         }
     }
 
-    /// A string that may not be UTF-8: what some writers have in metadata is binary.
+    /// Reads a string that may not be UTF-8: some writers store binary data in metadata.
     pub fn string_bytes(self, slot: u16) -> Option<Option<Vec<u8>>> {
         let Some((start, len)) = self.vector(slot, 1)? else { return Some(None) };
         if self.message.is_strict && self.message.number(start.checked_add(len)?)? != [0] {
@@ -224,7 +224,7 @@ impl<'a, B: MessageBytes> Table<'a, B> {
         self.message.bytes.read_vec(start, len).map(Some)
     }
 
-    /// A table below this one.
+    /// Reads a table that this table refers to.
     pub fn table(self, slot: u16) -> Option<Option<Table<'a, B>>> {
         match self.field(slot)? {
             Some(at) => self.message.table(at).map(Some),
@@ -232,51 +232,52 @@ impl<'a, B: MessageBytes> Table<'a, B> {
         }
     }
 
-    /// The tables of a vector: none at all if it is absent.
+    /// Reads a vector of tables; an empty one if it is absent.
     pub fn tables(self, slot: u16) -> Option<Tables<'a, B>> {
         let (at, len) = self.vector(slot, size_of::<u32>())?.unwrap_or((0, 0));
         Some(Tables { message: self.message, at, len })
     }
 
-    /// Where the first element of a vector is, and how many there are, of `size` bytes each.
+    /// Returns the position of the first element of a vector, and the number of elements, of `size` bytes each.
     pub fn vector(self, slot: u16, size: usize) -> Option<Option<(usize, usize)>> {
         let Some(field) = self.field(slot)? else { return Some(None) };
         let at = self.message.follow(field)?;
         let (start, len) = (at.checked_add(size_of::<u32>())?, self.message.u32(at)?);
         let bytes = len.checked_mul(size)?;
         self.message.look_at(bytes.checked_add(size_of::<u32>())?)?;
-        // QUIRK: nanoparquet does not align elements of 8 bytes. What looks at offsets does so for itself.
+        // QUIRK: nanoparquet does not align elements of 8 bytes, so only lengths are checked here. Following an offset
+        // checks its alignment.
         (!self.message.is_strict || self.message.has(start, bytes)).then_some(Some((start, len)))
     }
 }
 
 impl<'a, B: MessageBytes> Tables<'a, B> {
-    /// How many there are.
+    /// The number of tables.
     #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(self) -> usize {
         self.len
     }
 
-    /// The message that they are of.
+    /// The message that contains the tables.
     pub fn message(self) -> &'a Message<B> {
         self.message
     }
 
-    /// The table at `i`.
+    /// Returns table `i`.
     pub fn get(self, i: usize) -> Option<Table<'a, B>> {
         let at = self.at.checked_add(i.checked_mul(size_of::<u32>())?)?;
         if i < self.len { self.message.table(at) } else { None }
     }
 
-    /// All of them.
+    /// Iterates over all tables.
     pub fn iter(self) -> impl Iterator<Item = Option<Table<'a, B>>> {
         (0..self.len).map(move |i| self.get(i))
     }
 }
 
-/// How often each byte may be looked at: once for a name that is looked for, once for what is found, and some more.
+/// How many times each byte may be accessed on average: once to search for a name, once to read what was found, and a reserve.
 const LOOKS: usize = 4;
-/// Bytes before the slots of a vtable: its length, and the table's.
+/// Number of bytes before the slots of a vtable: its own length, and that of the table.
 const VTABLE_HEADER: u16 = 4;
 
 #[cfg(test)]

@@ -1,25 +1,25 @@
-//! The end of a file: footer, its length as four bytes little-endian, and the magic.
+//! The end of a file: the footer, its length as four bytes little-endian, and the magic bytes.
 
 use crate::{FileMetaData, Reader};
 use marquetry_base::{Error, Limits, Result};
 
-/// The first and last four bytes of a file whose footer is not encrypted.
+/// The magic bytes at the start and the end of a file whose footer is not encrypted.
 pub const PAR1: [u8; 4] = *b"PAR1";
 
-/// The first and last four bytes of a file whose footer is encrypted.
+/// The magic bytes at the start and the end of a file whose footer is encrypted.
 pub const PARE: [u8; 4] = *b"PARE";
 
-/// The last eight bytes of a file: the kind and the length of the footer before them.
+/// The last eight bytes of a file: the length and the kind of the footer before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FooterTail {
-    /// A [`FileMetaData`], and its signature if columns are encrypted.
+    /// The footer is a [`FileMetaData`], followed by its signature if columns are encrypted.
     Plain {
-        /// Bytes of the footer, which ends eight bytes before the file.
+        /// Length of the footer in bytes. It ends eight bytes before the end of the file.
         metadata_len: u32,
     },
-    /// A [`FileCryptoMetaData`](crate::FileCryptoMetaData), then an encrypted [`FileMetaData`].
+    /// The footer is a [`FileCryptoMetaData`](crate::FileCryptoMetaData), followed by an encrypted [`FileMetaData`].
     Encrypted {
-        /// Bytes of both, which end eight bytes before the file.
+        /// Length of both in bytes. They end eight bytes before the end of the file.
         metadata_len: u32,
     },
 }
@@ -27,7 +27,7 @@ pub enum FooterTail {
 impl FooterTail {
     /// Reads the last eight bytes of a file.
     ///
-    /// Fails with [`ErrorKind::Corrupt`](marquetry_base::ErrorKind::Corrupt) if they are not those of a Parquet file.
+    /// Fails with [`ErrorKind::Corrupt`](marquetry_base::ErrorKind::Corrupt) if they do not end a Parquet file.
     ///
     /// ```
     /// use marquetry_format::FooterTail;
@@ -51,14 +51,14 @@ impl FooterTail {
         }
     }
 
-    /// Bytes of the footer, which ends eight bytes before the file. It is not checked against the length of the file.
+    /// Length of the footer in bytes. It is not checked against the length of the file.
     pub fn metadata_len(self) -> u32 {
         match self {
             FooterTail::Plain { metadata_len } | FooterTail::Encrypted { metadata_len } => metadata_len,
         }
     }
 
-    /// The last eight bytes of a file.
+    /// Returns the last eight bytes of a file with this footer.
     pub fn to_bytes(self) -> [u8; 8] {
         let magic = match self {
             FooterTail::Plain { .. } => PAR1,
@@ -70,10 +70,10 @@ impl FooterTail {
     }
 }
 
-/// Reads a footer that is not encrypted. Bytes after it (a signature) are ignored.
+/// Reads a footer that is not encrypted. Ignores bytes after it, such as a signature.
 ///
-/// Errors carry the byte position in `bytes`; fails with [`ErrorKind::Limit`](marquetry_base::ErrorKind::Limit) if there are more
-/// than [`Limits::footer_bytes`].
+/// Errors carry the byte position in `bytes`. Fails with [`ErrorKind::Limit`](marquetry_base::ErrorKind::Limit) if
+/// `bytes` is longer than [`Limits::footer_bytes`].
 ///
 /// ```
 /// use marquetry_base::Limits;

@@ -1,36 +1,36 @@
-//! A lazily parsed footer: column chunks and key-value pairs stay in the bytes of the footer until they are read, so that
-//! opening a wide file is cheap.
+//! A lazily parsed footer: column chunks and key-value pairs stay in the bytes of the footer until they are read, so
+//! that opening a wide file is cheap.
 
 use crate::chunk_layout::ChunkLayout;
 use crate::thrift::{Bookmark, Elements, LayoutCache, LayoutMatch, Reader, Wire};
 use crate::{ChunkView, ColumnOrder, FileMetaData, KeyValueView, RowGroup, SchemaElement, SortingColumn};
 use marquetry_base::{Limits, Result};
 
-/// A parsed [`FileMetaData`], except that column chunks and key-value pairs are kept as byte offsets and decoded on demand.
+/// A parsed [`FileMetaData`] whose column chunks and key-value pairs are kept as byte offsets and decoded on demand.
 ///
 /// Parsing checks that all bytes are valid Thrift, but not the fields of column chunks.
 #[derive(Debug, Clone)]
 pub struct LazyFooter {
-    /// Everything but row groups and key-value metadata, of which it has none.
+    /// All fields except row groups and key-value metadata, which are empty.
     pub fields: FileMetaData,
     /// The row groups.
     pub row_groups: Vec<LazyRowGroup>,
     /// The key-value metadata: position of the first pair, remaining nesting depth, and number of pairs.
     key_values: Option<(u32, usize, usize)>,
-    /// The remaining nesting depth in a column chunk.
+    /// The remaining nesting depth inside a column chunk.
     chunk_depth: usize,
-    /// The field positions of chunks of each layout; `None` where chunks are read field by field.
+    /// The field positions of the chunks of each layout; `None` if such chunks must be read field by field.
     layouts: Vec<Option<ChunkLayout>>,
 }
 
 /// A [`RowGroup`] whose column chunks are kept as byte offsets.
 #[derive(Debug, Clone)]
 pub struct LazyRowGroup {
-    /// Everything but column chunks, of which it has none.
+    /// All fields except column chunks, which are empty.
     pub fields: RowGroup,
     /// The byte offset of each chunk in the footer.
     starts: Vec<u32>,
-    /// The layout of each chunk: an index into [`LazyFooter::layouts`], or beyond its end if there is none.
+    /// The layout of each chunk: an index into [`LazyFooter::layouts`], or an index beyond its end if the chunk has none.
     layout_ids: Vec<u8>,
 }
 
@@ -44,7 +44,7 @@ impl LazyRowGroup {
 impl LazyFooter {
     /// Parses a footer like [`parse_metadata`](crate::parse_metadata), except for the fields of column chunks.
     pub fn parse(footer: &[u8], limits: &Limits) -> Result<Self> {
-        // Offsets are kept as 32 bits, as the length of a footer is in its file.
+        // Offsets are stored as 32 bits, like the length of a footer in the file.
         Limits::check("footer_bytes", footer.len(), limits.footer_bytes.min(u32::MAX as usize))?;
         let r = &mut Reader::with_limits(footer, limits);
         let mut cache = LayoutCache::default();
@@ -77,7 +77,7 @@ impl LazyFooter {
         Ok(LazyFooter { fields, row_groups, key_values, chunk_depth, layouts })
     }
 
-    /// About how many bytes of memory it takes, beside the footer that was parsed.
+    /// The approximate memory in bytes, without the footer that was parsed.
     pub fn memory_size(&self) -> usize {
         let of_group = |group: &LazyRowGroup| {
             let sorting = group.fields.sorting_columns.as_ref().map_or(0, Vec::len);
@@ -93,16 +93,16 @@ impl LazyFooter {
             + self.layouts.len() * size_of::<Option<ChunkLayout>>()
     }
 
-    /// The key-value metadata, if there is any; `footer` must be what was parsed.
+    /// The key-value metadata, if there is any. `footer` must be the bytes that were parsed.
     pub fn key_values<'a>(&self, footer: &'a [u8]) -> Option<Elements<'a, KeyValueView<'a>>> {
         let (at, depth, len) = self.key_values?;
         Some(Elements::at(Bookmark::inside(footer, at as usize, depth), len))
     }
 
-    /// Reads column chunk `number` of a row group into `view`, which must be empty; `footer` must be what was parsed.
+    /// Reads column chunk `number` of a row group into `view`, which must be empty. `footer` must be the bytes that were parsed.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the row group or the chunk does not exist.
     #[inline]
     pub fn chunk<'a>(
         &self,

@@ -3,10 +3,10 @@ use crate::EdgeInterpolationAlgorithm;
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;
 
-/// What the values of a column, or a group, mean.
+/// The meaning of the values of a column or a group.
 ///
-/// A member that is not known, or that lacks what it needs (a decimal without precision), is
-/// [`Unknown`](LogicalType::Unknown): its column is still readable as its physical type.
+/// A member that is unknown, or incomplete (a decimal without precision), becomes [`Unknown`](LogicalType::Unknown).
+/// Its column can still be read as its physical type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogicalType {
     /// UTF-8 text.
@@ -15,39 +15,39 @@ pub enum LogicalType {
     Map,
     /// A list.
     List,
-    /// UTF-8 text out of a fixed set.
+    /// UTF-8 text from a fixed set.
     Enum,
-    /// An integer times 10 to the power of minus `scale`.
+    /// An integer multiplied by 10 to the power of `-scale`.
     Decimal {
-        /// Digits after the point.
+        /// Number of digits after the decimal point.
         scale: i32,
-        /// Digits in all.
+        /// Total number of digits.
         precision: i32,
     },
     /// Days since 1970-01-01.
     Date,
     /// Time since midnight.
     Time {
-        /// Whether normalised to UTC.
+        /// Whether the time is adjusted to UTC.
         is_adjusted_to_utc: bool,
-        /// What is counted.
+        /// The unit of the integer.
         unit: TimeUnit,
     },
     /// Time since 1970-01-01 00:00.
     Timestamp {
-        /// An instant, as opposed to what a wall clock somewhere showed.
+        /// Whether it is an instant, as opposed to the local time of a wall clock.
         is_adjusted_to_utc: bool,
-        /// What is counted.
+        /// The unit of the integer.
         unit: TimeUnit,
     },
     /// An integer.
     Integer {
         /// 8, 16, 32 or 64.
         bit_width: i8,
-        /// Signed or unsigned.
+        /// Whether the integer is signed.
         is_signed: bool,
     },
-    /// Nothing but nulls: `UNKNOWN` in parquet.thrift.
+    /// Only nulls: `UNKNOWN` in parquet.thrift.
     Null,
     /// A JSON document.
     Json,
@@ -57,7 +57,7 @@ pub enum LogicalType {
     Uuid,
     /// IEEE 754 binary16.
     Float16,
-    /// A group that holds VARIANT binaries.
+    /// A group that holds a VARIANT in binary.
     Variant {
         /// The version of the VARIANT format.
         specification_version: Option<i8>,
@@ -69,15 +69,15 @@ pub enum LogicalType {
     },
     /// Well-known binary on a sphere or spheroid.
     Geography {
-        /// Coordinate reference system; OGC:CRS84 if absent.
+        /// How edges are interpolated; spherical if absent.
         crs: Option<String>,
         /// How edges run; spherical if absent.
         algorithm: Option<EdgeInterpolationAlgorithm>,
     },
     /// A group that refers to a file.
     File,
-    /// The member of this field id, which is not known or not as it should be; 0 if there was none. Written as an
-    /// empty struct.
+    /// A member with this field id, which is unknown, incomplete or of a wrong type; 0 if the union is empty. An
+    /// unknown id is written as an empty struct; a known id is not written.
     Unknown(i16),
 }
 
@@ -90,7 +90,7 @@ pub enum TimeUnit {
     Micros,
     /// 10^-9 seconds.
     Nanos,
-    /// The member of this field id, which is not known; 0 if there was none.
+    /// A member with this unknown field id; 0 if the union is empty.
     Unknown(i16),
 }
 
@@ -153,7 +153,7 @@ impl LogicalType {
                 }
             }),
             LogicalType::File => w.empty_field(19),
-            // A known member that lacked a part or was of another type: nothing, for an empty one would mean more.
+            // Leaves out a known member that was incomplete or of a wrong type: as an empty struct it would have another meaning.
             LogicalType::Unknown(0..=8 | 10..=19) => {}
             LogicalType::Unknown(id) => w.empty_field(*id),
         });
@@ -201,7 +201,7 @@ impl TimeUnit {
     }
 }
 
-/// The parameters of any member. Ids 1 and 2 mean another thing in each, but never two things of the same type.
+/// The parameters of any member. What ids 1 and 2 mean depends on the member, so there is a field for each type that they may have.
 #[derive(Default)]
 struct Parameters {
     byte: Option<i8>,
@@ -232,7 +232,7 @@ impl Parameters {
         Ok(out)
     }
 
-    /// The member of field `id` with these parameters, if it is known and has what it needs.
+    /// Returns the member of field `id` with these parameters; `None` if it is unknown or lacks a required parameter.
     fn member(self, id: i16) -> Option<LogicalType> {
         Some(match id {
             1 => LogicalType::String,

@@ -3,18 +3,18 @@ use crate::thrift::{Reader, Wire, Writer};
 use crate::{Encoding, PageType, Statistics};
 use marquetry_base::Result;
 
-/// Of a data page, version 1.
+/// The header of a data page, version 1.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DataPageHeader {
-    /// Values, nulls included.
+    /// The number of values, including nulls.
     pub num_values: i32,
-    /// Of the values.
+    /// The encoding of the values.
     pub encoding: Encoding,
-    /// RLE, or BIT_PACKED in old files.
+    /// The encoding of the definition levels: RLE, or BIT_PACKED in old files.
     pub definition_level_encoding: Encoding,
-    /// RLE, or BIT_PACKED in old files.
+    /// The encoding of the repetition levels: RLE, or BIT_PACKED in old files.
     pub repetition_level_encoding: Encoding,
-    /// Of the page.
+    /// Statistics of the page.
     pub statistics: Option<Statistics>,
 }
 
@@ -64,14 +64,14 @@ impl DataPageHeader {
     }
 }
 
-/// Of a dictionary page.
+/// The header of a dictionary page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DictionaryPageHeader {
-    /// Entries.
+    /// The number of entries.
     pub num_values: i32,
     /// PLAIN, or PLAIN_DICTIONARY in old files, which means the same.
     pub encoding: Encoding,
-    /// Whether entries are in order.
+    /// Whether the entries are sorted.
     pub is_sorted: Option<bool>,
 }
 
@@ -109,24 +109,24 @@ impl DictionaryPageHeader {
     }
 }
 
-/// Of a data page, version 2.
+/// The header of a data page, version 2.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DataPageHeaderV2 {
-    /// Values, nulls included.
+    /// The number of values, including nulls.
     pub num_values: i32,
-    /// Nulls.
+    /// The number of nulls.
     pub num_nulls: i32,
-    /// Rows: a page begins and ends with a row.
+    /// The number of rows. A V2 page begins and ends at row boundaries.
     pub num_rows: i32,
-    /// Of the values.
+    /// The encoding of the values.
     pub encoding: Encoding,
-    /// Bytes of definition levels.
+    /// Length of the definition levels in bytes.
     pub definition_levels_byte_length: i32,
-    /// Bytes of repetition levels.
+    /// Length of the repetition levels in bytes.
     pub repetition_levels_byte_length: i32,
-    /// Whether the values are compressed; the default is that they are.
+    /// Whether the values are compressed; true if the field is absent.
     pub is_compressed: bool,
-    /// Of the page.
+    /// Statistics of the page.
     pub statistics: Option<Statistics>,
 }
 
@@ -190,7 +190,7 @@ impl DataPageHeaderV2 {
     }
 }
 
-/// Of an index page; the format never said what is in one.
+/// The header of an index page. The format never defined the contents of such pages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IndexPageHeader {}
 
@@ -207,35 +207,35 @@ impl IndexPageHeader {
     }
 }
 
-/// Before each page.
+/// The header before each page.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PageHeader {
-    /// What the page holds.
+    /// The type of the page.
     pub type_: PageType,
-    /// Bytes before compression, without this header.
+    /// Size of the page before compression, without this header, in bytes.
     pub uncompressed_page_size: i32,
-    /// Bytes as stored, without this header.
+    /// Size of the page as stored, without this header, in bytes.
     pub compressed_page_size: i32,
-    /// CRC-32 of the bytes as stored.
+    /// CRC-32 checksum of the page as stored.
     pub crc: Option<i32>,
-    /// For DATA_PAGE.
+    /// The header of a DATA_PAGE.
     pub data_page_header: Option<DataPageHeader>,
-    /// For INDEX_PAGE.
+    /// The header of an INDEX_PAGE.
     pub index_page_header: Option<IndexPageHeader>,
-    /// For DICTIONARY_PAGE.
+    /// The header of a DICTIONARY_PAGE.
     pub dictionary_page_header: Option<DictionaryPageHeader>,
-    /// For DATA_PAGE_V2.
+    /// The header of a DATA_PAGE_V2.
     pub data_page_header_v2: Option<DataPageHeaderV2>,
 }
 
 impl PageHeader {
-    /// Reads the struct. Input that ends inside it is [`Truncated`](marquetry_base::ErrorKind::Truncated): there may be more
-    /// in the file.
+    /// Reads the struct. If the input ends inside it, the error is [`Truncated`](marquetry_base::ErrorKind::Truncated):
+    /// the file may have more bytes.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
         Self::read_with(r, true)
     }
 
-    /// [`read`](Self::read), but skips statistics, which readers of values do not need.
+    /// Like [`read`](Self::read), but skips statistics, which readers of values do not need.
     pub fn read_without_statistics(r: &mut Reader<'_>) -> Result<Self> {
         Self::read_with(r, false)
     }

@@ -3,14 +3,14 @@ use crate::BoundaryOrder;
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;
 
-/// Where a data page is.
+/// The location of a data page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageLocation {
-    /// Of its header in the file.
+    /// Offset of the page header in the file, in bytes.
     pub offset: i64,
-    /// Bytes, header included.
+    /// Size of the page with its header, in bytes.
     pub compressed_page_size: i32,
-    /// Its first row in the row group.
+    /// Index of the first row of the page in the row group.
     pub first_row_index: i64,
 }
 
@@ -47,12 +47,12 @@ impl PageLocation {
     }
 }
 
-/// Where the data pages of a column chunk are.
+/// The offset index: the locations of the data pages of a column chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OffsetIndex {
-    /// In order.
+    /// The locations, in the order of the pages.
     pub page_locations: Vec<PageLocation>,
-    /// Bytes of byte strings of each page.
+    /// Total length of the byte strings of each page, in bytes.
     pub unencoded_byte_array_data_bytes: Option<Vec<i64>>,
 }
 
@@ -90,24 +90,24 @@ impl OffsetIndex {
     }
 }
 
-/// Bounds of each data page of a column chunk.
+/// The column index: the bounds of each data page of a column chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ColumnIndex {
-    /// Which pages hold only nulls.
+    /// Whether each page holds only nulls.
     pub null_pages: Vec<bool>,
-    /// Lower bounds.
+    /// Lower bound of each page.
     pub min_values: Vec<Vec<u8>>,
-    /// Upper bounds.
+    /// Upper bound of each page.
     pub max_values: Vec<Vec<u8>>,
-    /// Whether bounds are sorted.
+    /// The order of the bounds.
     pub boundary_order: BoundaryOrder,
-    /// Nulls of each page.
+    /// The number of nulls in each page.
     pub null_counts: Option<Vec<i64>>,
-    /// Level histograms of all pages, end to end.
+    /// The histograms of repetition levels of all pages, end to end.
     pub repetition_level_histograms: Option<Vec<i64>>,
-    /// Level histograms of all pages, end to end.
+    /// The histograms of definition levels of all pages, end to end.
     pub definition_level_histograms: Option<Vec<i64>>,
-    /// NaNs of each page.
+    /// The number of NaNs in each page.
     pub nan_counts: Option<Vec<i64>>,
 }
 

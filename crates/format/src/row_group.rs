@@ -3,22 +3,22 @@ use crate::thrift::{Reader, Wire, Writer};
 use crate::{ColumnChunk, SortingColumn};
 use marquetry_base::Result;
 
-/// A horizontal slice of the table: a chunk of each column.
+/// A horizontal slice of the table, with one chunk of each column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RowGroup {
-    /// The chunks, in the order of the leaves.
+    /// The column chunks, in the order of the leaf columns.
     pub columns: Vec<ColumnChunk>,
-    /// Bytes of all pages before compression.
+    /// Total size of all pages before compression, in bytes.
     pub total_byte_size: i64,
-    /// Rows.
+    /// The number of rows.
     pub num_rows: i64,
-    /// How rows are sorted.
+    /// The columns that the rows are sorted by.
     pub sorting_columns: Option<Vec<SortingColumn>>,
-    /// Where its first page is.
+    /// Offset of the first page in the file, in bytes.
     pub file_offset: Option<i64>,
-    /// Bytes of all pages as stored.
+    /// Total size of all pages as stored, in bytes.
     pub total_compressed_size: Option<i64>,
-    /// Its number, in encrypted files.
+    /// The ordinal of the row group in the file, for encryption.
     pub ordinal: Option<i16>,
 }
 
@@ -30,7 +30,7 @@ impl RowGroup {
         Ok(out)
     }
 
-    /// Reads the struct but for the list of its chunks, which `read` reads.
+    /// Reads the struct except the list of column chunks, which `read` reads.
     pub(crate) fn read_with<'a, C>(
         r: &mut Reader<'a>,
         mut read: impl FnMut(&mut Reader<'a>) -> Result<Option<C>>,

@@ -3,28 +3,28 @@ use crate::thrift::{Reader, ThriftString, Wire, Writer};
 use crate::{ConvertedType, LogicalType, Repetition, Type};
 use marquetry_base::Result;
 
-/// A node of the schema; the footer lists them depth first.
+/// A node of the schema. The footer lists all nodes depth first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SchemaElement {
-    /// Physical type; absent for groups.
+    /// The physical type; absent for groups.
     pub type_: Option<Type>,
-    /// Bytes of a FIXED_LEN_BYTE_ARRAY.
+    /// The length of FIXED_LEN_BYTE_ARRAY in bytes.
     pub type_length: Option<i32>,
-    /// How often it occurs; absent for the root.
+    /// The repetition; absent for the root.
     pub repetition_type: Option<Repetition>,
-    /// Its name. PERF: shared with the schema's tree: a wide file has many.
+    /// The name. PERF: shared with the schema tree, because a wide file has many names.
     pub name: ThriftString,
-    /// How many nodes are in it.
+    /// The number of children of a group.
     pub num_children: Option<i32>,
-    /// The older annotation.
+    /// The older annotation, which `logical_type` succeeded.
     pub converted_type: Option<ConvertedType>,
-    /// Of an older DECIMAL.
+    /// The scale of a DECIMAL that is annotated the older way.
     pub scale: Option<i32>,
-    /// Of an older DECIMAL.
+    /// The precision of a DECIMAL that is annotated the older way.
     pub precision: Option<i32>,
-    /// The id that the writer gave it.
+    /// The field id that the writer assigned.
     pub field_id: Option<i32>,
-    /// The annotation.
+    /// The logical type.
     pub logical_type: Option<LogicalType>,
 }
 

@@ -2,27 +2,27 @@
 use crate::thrift::{Reader, Wire, Writer};
 use marquetry_base::Result;
 
-/// Bounds and counts of values. Bounds are PLAIN, without a length for byte strings; `B` is `Vec<u8>`, or a slice of the
-/// bytes that were read.
+/// Bounds and counts of values. Bounds are PLAIN-encoded; those of byte strings have no length. `B` is `Vec<u8>`, or a
+/// slice of the bytes that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Statistics<B = Vec<u8>> {
-    /// Deprecated upper bound, of an order that was never defined but for signed values.
+    /// Deprecated upper bound. Its order was only ever defined for signed values.
     pub max: Option<B>,
     /// Deprecated lower bound.
     pub min: Option<B>,
-    /// How many nulls.
+    /// The number of nulls.
     pub null_count: Option<i64>,
-    /// How many different values.
+    /// The number of distinct values.
     pub distinct_count: Option<i64>,
-    /// Upper bound in the order of the column.
+    /// Upper bound in the sort order of the column.
     pub max_value: Option<B>,
-    /// Lower bound in the order of the column.
+    /// Lower bound in the sort order of the column.
     pub min_value: Option<B>,
-    /// Whether the upper bound is a value that occurs.
+    /// Whether the upper bound is a value that occurs, as opposed to a truncated one.
     pub is_max_value_exact: Option<bool>,
-    /// Whether the lower bound is a value that occurs.
+    /// Whether the lower bound is a value that occurs, as opposed to a truncated one.
     pub is_min_value_exact: Option<bool>,
-    /// How many NaNs.
+    /// The number of NaNs.
     pub nan_count: Option<i64>,
 }
 
@@ -37,7 +37,7 @@ impl<B> Statistics<B> {
         Ok(out)
     }
 
-    /// Reads the struct into an empty one. PERF: not moved to where it stays.
+    /// Reads the struct into an empty one. PERF: in place, so that it need not be moved.
     pub(crate) fn read_fields<'a>(&mut self, r: &mut Reader<'a>) -> Result<()>
     where
         B: From<&'a [u8]>,
@@ -73,7 +73,7 @@ impl<B> Statistics<B> {
         }
     }
 
-    /// The same with other bounds.
+    /// Converts the bounds.
     pub fn map<C>(self, bound: impl Fn(B) -> C) -> Statistics<C> {
         Statistics {
             max: self.max.map(&bound),
@@ -124,19 +124,19 @@ impl Statistics {
     }
 }
 
-/// Sizes before encoding, and how often each level occurs. `H` is `Vec<i64>`, or the elements where they were read.
+/// Sizes before encoding, and level histograms. `H` is `Vec<i64>`, or the elements in the bytes that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SizeStatistics<H = Vec<i64>> {
-    /// Bytes of all byte strings, without lengths.
+    /// Total length of all byte strings, without their length fields, in bytes.
     pub unencoded_byte_array_data_bytes: Option<i64>,
-    /// How often each repetition level occurs.
+    /// The number of occurrences of each repetition level.
     pub repetition_level_histogram: Option<H>,
-    /// How often each definition level occurs.
+    /// The number of occurrences of each definition level.
     pub definition_level_histogram: Option<H>,
 }
 
 impl<H> SizeStatistics<H> {
-    /// Reads the struct, its histograms by `histogram`.
+    /// Reads the struct. `histogram` reads each histogram.
     pub(crate) fn read_with<'a>(
         r: &mut Reader<'a>,
         histogram: impl Fn(&mut Reader<'a>) -> Result<Option<H>>,
@@ -158,7 +158,7 @@ impl<H> SizeStatistics<H> {
         })
     }
 
-    /// The same, with other histograms.
+    /// Converts the histograms.
     pub fn map<G>(self, histogram: impl Fn(H) -> G) -> SizeStatistics<G> {
         SizeStatistics {
             unencoded_byte_array_data_bytes: self.unencoded_byte_array_data_bytes,
@@ -190,7 +190,7 @@ impl SizeStatistics {
     }
 }
 
-/// The extent of geometries. `xmin > xmax` where it crosses the antimeridian.
+/// The bounding box of geometries. `xmin > xmax` if it crosses the antimeridian.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BoundingBox {
     /// Least x.
@@ -214,7 +214,7 @@ pub struct BoundingBox {
 impl BoundingBox {
     /// Reads the struct.
     pub fn read(r: &mut Reader<'_>) -> Result<Self> {
-        // A bound that is missing says nothing: NaN, not 0.
+        // A missing bound becomes NaN: unlike 0, it excludes nothing.
         let mut out =
             BoundingBox { xmin: f64::NAN, xmax: f64::NAN, ymin: f64::NAN, ymax: f64::NAN, ..Self::default() };
         r.fields(|r, field| {
@@ -257,12 +257,12 @@ impl BoundingBox {
     }
 }
 
-/// Extent and kinds of geometries.
+/// The extent and the types of geometries.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GeospatialStatistics {
-    /// Where they are.
+    /// Their bounding box.
     pub bbox: Option<BoundingBox>,
-    /// Their kinds, as well-known binary numbers them.
+    /// Their types, as codes of well-known binary.
     pub geospatial_types: Option<Vec<i32>>,
 }
 

@@ -6,16 +6,16 @@ use crate::traits::{Decode, EncodedPage};
 use crate::values::Values;
 use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 
-/// Reads a vector at a time.
+/// Decodes values, one vector at a time.
 #[derive(Debug)]
 pub struct Decoder {
     vectors: Vectors,
-    /// The values of a vector that a read ended in.
+    /// The values of a vector that was read only in part.
     scratch: Values,
 }
 
 impl Decoder {
-    /// Checks the header and the offsets.
+    /// Creates a decoder for a page. Checks the header and the offsets.
     pub fn new(page: &EncodedPage) -> Result<Self> {
         Ok(Decoder {
             vectors: Vectors::new(page)?,
@@ -42,14 +42,14 @@ impl Decode for Decoder {
     }
 }
 
-/// The vectors of a page, whatever the type of their values.
+/// The vectors of a page, independent of the type of their values.
 #[derive(Debug)]
 struct Vectors {
     page: PaddedBytes,
     header: Header,
-    /// The next value.
+    /// Index of the next value.
     position: usize,
-    /// The vector that is in the scratch.
+    /// The vector whose values are in the scratch.
     in_scratch: Option<usize>,
 }
 
@@ -70,7 +70,7 @@ impl Vectors {
         Ok(vectors)
     }
 
-    /// What the offsets count from: the first of them, and all that follows.
+    /// The bytes from which offsets are counted: the offsets themselves and all that follows.
     fn body(&self) -> &[u8] {
         self.page.as_slice().get(Header::LEN..).unwrap_or_default()
     }
@@ -93,13 +93,13 @@ impl Vectors {
         Ok(())
     }
 
-    /// How many values of `vector` there are.
+    /// The number of values in `vector`.
     fn len_of(&self, vector: usize) -> usize {
         let size = self.header.vector_size();
         size.min(self.header.values - vector * size)
     }
 
-    /// The bytes from the start of `vector` on, with what follows it, and how many are its own.
+    /// Returns the bytes from the start of `vector` on, including what follows it, and the number of bytes of the vector itself.
     fn bytes_of(&self, vector: usize) -> (&[u8], usize) {
         let offset = |i: usize| {
             let at = i * OFFSET_BYTES;

@@ -11,7 +11,7 @@ use crate::values::{Values, wrong_shape};
 use marquetry_base::{Error, Result};
 use std::ops::Range;
 
-/// Writes a vector as soon as it is full.
+/// Writes vectors as soon as a sample of values is full.
 #[derive(Debug)]
 pub struct Encoder(Pages);
 
@@ -22,7 +22,7 @@ enum Pages {
 }
 
 impl Encoder {
-    /// An empty page; fails unless `physical` is FLOAT or DOUBLE.
+    /// Creates an encoder with an empty page. Fails unless `physical` is 32-bit or 64-bit.
     pub fn new(physical: PhysicalType) -> Result<Self> {
         Encoder::from_shape(physical.shape())
     }
@@ -67,10 +67,10 @@ impl Encode for Encoder {
 struct PageEncoder<W> {
     /// Values that are not in a vector yet.
     pending: Vec<W>,
-    /// Scales that fit this page; empty as long as none was found.
+    /// Exponents and factors that suit this page; empty until the first sample is full, and while none suits.
     candidates: Vec<Exponents>,
     vectors: Vec<u8>,
-    /// Where in `vectors` each begins.
+    /// Where each vector begins in `vectors`.
     starts: Vec<usize>,
     values: usize,
 }
@@ -89,7 +89,7 @@ impl<W: Word> PageEncoder<W> {
     fn push(&mut self, values: &[W]) {
         let mut values = values;
         while !values.is_empty() {
-            // Up to a whole sample, so that a split of the values does not change the page.
+            // Flushes only whole samples, so that the page does not depend on how the values are split into calls.
             let take = values.len().min(VECTORS_PER_SAMPLE * VALUES_PER_VECTOR - self.pending.len());
             self.pending.extend_from_slice(&values[..take]);
             values = &values[take..];
@@ -135,7 +135,7 @@ impl<W: Word> PageEncoder<W> {
     }
 }
 
-/// Appends one vector in the best of the exponents.
+/// Appends one vector, with the best of the candidate exponents.
 fn write_vector<W: Word>(values: &[W], candidates: &[Exponents], out: &mut Vec<u8>) {
     let looked_at = sample(values, if candidates.len() > 1 { VALUES_PER_CHOICE } else { VALUES_PER_PROBE });
     let (mut integers, mut exceptions) = ([W::ZERO; VALUES_PER_VECTOR], [0; VALUES_PER_VECTOR]);
@@ -148,7 +148,7 @@ fn write_vector<W: Word>(values: &[W], candidates: &[Exponents], out: &mut Vec<u
     let bits = exceptions.len() * exception_bits::<W>() + values.len() * width_between(extent) as usize;
     let every: [u16; VALUES_PER_VECTOR];
     if exponents.is_none() || bits >= values.len() * exception_bits::<W>() {
-        // The sample was not representative.
+        // The sample was not representative, or no candidate is worth it: all values become exceptions.
         (exponents, extent) = (None, (0, 0));
         integers.fill(W::ZERO);
         every = std::array::from_fn(|i| i as u16);
@@ -169,8 +169,8 @@ fn write_vector<W: Word>(values: &[W], candidates: &[Exponents], out: &mut Vec<u
     W::write_at(values, exceptions, out);
 }
 
-/// The integers of the values, the least and the largest of them (0 and 0 if there are none), and where the values are
-/// that have none.
+/// Converts the values to `integers`. Returns the least and the largest integer (0 and 0 if there are none), and the
+/// positions of the values that have no integer.
 fn extent_of<'a, W: Word>(
     values: &[W],
     exponents: Exponents,
@@ -183,7 +183,7 @@ fn extent_of<'a, W: Word>(
     if found.count == values.len() {
         return (found.range, &[]);
     }
-    // PERF: each place is written, and the next one over it if it is none.
+    // PERF: writes every position without a branch. The next position overwrites one that is not an exception.
     let mut n = 0;
     for (i, exact) in exact.iter().enumerate() {
         exceptions[n] = i as u16;
@@ -201,13 +201,13 @@ fn extent_of<'a, W: Word>(
         n = kept;
     }
     let exceptions = &exceptions[..n];
-    // SPEC: an exception's place holds the first integer that is none, which keeps the width small.
+    // SPEC: the place of an exception holds the first integer of the vector that is not an exception, which keeps the width small.
     let first = (0..values.len()).find(|i| exceptions.get(*i).is_none_or(|&at| usize::from(at) != *i));
     let placeholder = first.map_or(W::ZERO, |i| integers[i]);
     exceptions.iter().for_each(|&i| integers[usize::from(i)] = placeholder);
     (W::range(integers).unwrap_or_default(), exceptions)
 }
 
-/// Values of a vector on which the candidates of its page are tried. Half of them: the number of exceptions of two candidates often
-/// differs by a few in a hundred, which a smaller sample does not show.
+/// Number of values of a vector on which the candidates of its page are tried: half of them. The exceptions of two
+/// candidates often differ by only a few in a hundred, which a smaller sample does not show.
 const VALUES_PER_CHOICE: usize = 512;

@@ -3,43 +3,43 @@
 use marquetry_kernels::{self as kernels, AlpExactness};
 use std::fmt;
 
-/// How a vector's values become integers.
+/// How the values of a vector become integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Exponents {
     pub(super) exponent: u8,
-    /// At most the exponent.
+    /// At most `exponent`.
     pub(super) factor: u8,
 }
 
 /// The bits of a FLOAT or a DOUBLE, or of the integer that it is stored as.
 pub(super) trait Word: Copy + PartialEq + fmt::Debug {
-    /// Bytes.
+    /// Number of bytes.
     const LEN: usize;
     const MAX_EXPONENT: u8;
-    /// Pairs of exponent and factor that a probe of a few values leaves to be tried on more. FLOAT has many pairs that are nearly as
-    /// good as the best.
+    /// Number of pairs of exponent and factor that remain after the probe of a few values and are tried on more. FLOAT
+    /// has many pairs that are nearly as good as the best.
     const PROBE_WINNERS: usize;
-    /// The exponent in which most decimals come back exactly.
+    /// The exponent with which most decimals are reproduced exactly.
     const USUAL_EXPONENT: u8;
     const ZERO: Self;
 
-    /// The word in exactly [`LEN`](Word::LEN) bytes.
+    /// Reads a word from exactly [`LEN`](Word::LEN) bytes.
     fn from_le(bytes: &[u8]) -> Self;
 
-    /// Appends the words at these places.
+    /// Appends the words at `places`.
     fn write_at(words: &[Self], places: &[u16], out: &mut Vec<u8>);
 
-    /// Appends the values that `n` packed integers stand for, stored as what they are over `least`.
+    /// Unpacks `n` integers, adds `least` to each, and appends the values that they stand for.
     fn unpack(packed: &[u8], width: u32, n: usize, exponents: Exponents, least: u64, out: &mut Vec<Self>);
 
-    /// Packs integers as what they are over `least`; they are lost.
+    /// Subtracts `least` from each integer, in place, and packs the differences.
     fn pack(integers: &mut [Self], least: i64, width: u32, out: &mut Vec<u8>);
 
-    /// The integer that [`unpack`](Word::unpack) turns into exactly these bits, if one is found.
+    /// Returns the integer that [`unpack`](Word::unpack) turns into exactly these bits, if one is found.
     fn to_integer(self, exponents: Exponents) -> Option<Self>;
 
-    /// [`to_integer`](Word::to_integer) of many values. `exact` is 0 where there is no integer. Large integers of DOUBLE are not
-    /// checked here.
+    /// [`to_integer`](Word::to_integer) for many values. `exact` is 0 for values without an integer. Large integers of
+    /// DOUBLE are not checked here.
     fn to_integers(
         values: &[Self],
         exponents: Exponents,
@@ -47,7 +47,7 @@ pub(super) trait Word: Copy + PartialEq + fmt::Debug {
         exact: &mut [Self],
     ) -> AlpExactness;
 
-    /// The least and the largest of integers.
+    /// The least and the largest of `integers`.
     fn range(integers: &[Self]) -> Option<(i64, i64)>;
 }
 
@@ -85,7 +85,7 @@ impl Word for u32 {
         let magic = FLOAT_MAGIC.copysign(scaled);
         let integer = (scaled + magic - magic) as i32;
         let [up, down] = FLOAT_POWERS.to_values(exponents);
-        // Also false for NaN, infinities, -0.0 and what is out of range.
+        // Also false for NaN, infinities, -0.0 and values out of range.
         ((integer as f32 * up * down).to_bits() == self).then_some(integer.cast_unsigned())
     }
 
@@ -138,7 +138,7 @@ impl Word for u64 {
         let magic = DOUBLE_MAGIC.copysign(scaled);
         let integer = (scaled + magic - magic) as i64;
         let [up, down] = DOUBLE_POWERS.to_values(exponents);
-        // Also false for NaN, infinities, -0.0 and what is out of range.
+        // Also false for NaN, infinities, -0.0 and values out of range.
         ((integer as f64 * up * down).to_bits() == self).then_some(integer.cast_unsigned())
     }
 
@@ -157,7 +157,7 @@ impl Word for u64 {
     }
 }
 
-/// 10^i and 10^-i.
+/// The powers 10^i and 10^-i.
 ///
 /// SPEC: these must be the literals, correctly rounded by the compiler; computed powers differ in the last bit.
 struct Powers<F, const N: usize> {
@@ -166,12 +166,12 @@ struct Powers<F, const N: usize> {
 }
 
 impl<F: Copy, const N: usize> Powers<F, N> {
-    /// What integers are multiplied with, one after the other.
+    /// The two factors by which integers are multiplied, one after the other.
     fn to_values(&self, exponents: Exponents) -> [F; 2] {
         [self.up[usize::from(exponents.factor)], self.down[usize::from(exponents.exponent)]]
     }
 
-    /// What values are multiplied with, one after the other.
+    /// The two factors by which values are multiplied, one after the other.
     fn to_integers(&self, exponents: Exponents) -> [F; 2] {
         [self.up[usize::from(exponents.exponent)], self.down[usize::from(exponents.factor)]]
     }
@@ -191,7 +191,7 @@ static DOUBLE_POWERS: Powers<f64, 19> = Powers {
         1e-16, 1e-17, 1e-18,
     ],
 };
-/// 2^23: from here on a float has no fraction, so that adding and subtracting it rounds.
+/// 2^23: floats from here on have no fraction, so that adding and subtracting it rounds.
 const FLOAT_MAGIC: f32 = 8_388_608.0;
 /// 2^52, likewise.
 const DOUBLE_MAGIC: f64 = 4_503_599_627_370_496.0;

@@ -4,7 +4,7 @@ use super::exponents::{Exponents, Word};
 use crate::shape::Shape;
 use marquetry_base::{ByteCursor, Error, Result};
 
-/// What is at the front of a page.
+/// The header of a page.
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) log_vector_size: u8,
@@ -14,7 +14,7 @@ pub(super) struct Header {
 impl Header {
     pub(super) const LEN: usize = 7;
 
-    /// The header of a page that is written here.
+    /// Creates the header of a page that this encoder writes.
     pub(super) fn new(values: usize) -> Self {
         Header { log_vector_size: VALUES_PER_VECTOR.ilog2() as u8, values }
     }
@@ -49,12 +49,12 @@ impl Header {
     }
 }
 
-/// What is at the front of a vector.
+/// The header of a vector.
 #[derive(Debug)]
 pub(super) struct VectorHeader {
     pub(super) exponents: Exponents,
     pub(super) exceptions: usize,
-    /// The frame of reference: for FLOAT its lower 32 bits.
+    /// The frame of reference: the least integer. FLOAT uses only the lower 32 bits.
     pub(super) least: u64,
     pub(super) width: u32,
 }
@@ -101,7 +101,7 @@ pub(super) fn unsupported_shape(shape: Shape) -> Error {
     Error::argument(format!("ALP of {shape:?} values"))
 }
 
-/// Bytes of the offset of a vector.
+/// Number of bytes of the offset of a vector.
 pub(super) const OFFSET_BYTES: usize = 4;
-/// Values in a vector that is written here. SPEC: the recommended size.
+/// Number of values in a vector that this encoder writes. SPEC: the recommended size.
 pub(super) const VALUES_PER_VECTOR: usize = 1024;

@@ -3,7 +3,7 @@
 use super::exponents::{Exponents, Word};
 use super::header::VALUES_PER_VECTOR;
 
-/// The exponents that are best for some of the vectors in `values`, at most [`MAX_CANDIDATES`], the most frequent first.
+/// Returns the exponents that are best for some of the vectors in `values`, the most frequent first, at most [`MAX_CANDIDATES`].
 pub(super) fn candidates<W: Word>(values: &[W]) -> Vec<Exponents> {
     let mut votes: Vec<(Exponents, usize)> = Vec::new();
     for vector in values.chunks(VALUES_PER_VECTOR) {
@@ -20,18 +20,18 @@ pub(super) fn candidates<W: Word>(values: &[W]) -> Vec<Exponents> {
     votes.into_iter().map(|(exponents, _)| exponents).collect()
 }
 
-/// At most `most` of the values, evenly spread.
+/// Returns at most `most` of the values, evenly spread.
 pub(super) fn sample<W: Word>(values: &[W], most: usize) -> Vec<W> {
     values.iter().copied().step_by(values.len().div_ceil(most).max(1)).collect()
 }
 
-/// The best of all exponents; none if values take fewer bits as exceptions.
+/// Returns the best of all exponents; `None` if the values take fewer bits as exceptions.
 fn best_of_all<W: Word>(values: &[W]) -> Option<Exponents> {
     let of = |exponent: u8| (0..=exponent).rev().map(move |factor| Exponents { exponent, factor });
     // A few values rule out most pairs.
     let few = sample(values, VALUES_PER_PROBE);
-    // PERF: the one exponent in which nearly all decimals come back. Larger differences of exponent and factor make larger
-    // integers: once there are no exceptions, there is none better.
+    // PERF: first tries the exponent that reproduces nearly all decimals. The larger the difference of exponent and
+    // factor, the larger the integers; so no later pair is better than one without exceptions.
     let (mut best, mut least) = (None, few.len() * exception_bits::<W>());
     for exponents in of(W::USUAL_EXPONENT) {
         let Some(Cost { bits, exceptions }) = cost(&few, exponents, usize::MAX) else { continue };
@@ -55,7 +55,8 @@ fn best_of_all<W: Word>(values: &[W]) -> Option<Exponents> {
     self::best(values, found.into_iter().map(|(_, exponents)| exponents))
 }
 
-/// The exponents in which `values` take the fewest bits; of equal ones the first. None if they take fewer as exceptions.
+/// Returns the exponents with which `values` take the fewest bits, the first of equally good ones; `None` if the values
+/// take fewer bits as exceptions.
 pub(super) fn best<W: Word>(values: &[W], exponents: impl Iterator<Item = Exponents>) -> Option<Exponents> {
     let mut best = None;
     let mut least = values.len() * exception_bits::<W>();
@@ -67,13 +68,14 @@ pub(super) fn best<W: Word>(values: &[W], exponents: impl Iterator<Item = Expone
     best
 }
 
-/// What values take with one choice of exponents.
+/// The cost of storing values with one choice of exponents.
 struct Cost {
     bits: usize,
     exceptions: usize,
 }
 
-/// What `values` take in `exponents`, if that is less than `limit` bits. Integers that are not found at once count as exceptions.
+/// Computes the cost of `values` with `exponents`; `None` if it is not less than `limit` bits. Values that
+/// [`Word::to_integers`] leaves unchecked count as exceptions.
 fn cost<W: Word>(values: &[W], exponents: Exponents, limit: usize) -> Option<Cost> {
     let (mut count, mut least, mut largest) = (0, i64::MAX, i64::MIN);
     let (mut integers, mut exact) = ([W::ZERO; VALUES_PER_BLOCK], [W::ZERO; VALUES_PER_BLOCK]);
@@ -92,12 +94,12 @@ fn cost<W: Word>(values: &[W], exponents: Exponents, limit: usize) -> Option<Cos
     (bits < limit).then_some(Cost { bits, exceptions })
 }
 
-/// What an exception costs: its position and itself.
+/// The size in bits of an exception: its position and its value.
 pub(super) fn exception_bits<W: Word>() -> usize {
     16 + W::LEN * 8
 }
 
-/// The width in bits of the numbers from the least to the largest, minus the least.
+/// The width in bits of the difference between the least and the largest.
 pub(super) fn width_between((least, largest): (i64, i64)) -> u32 {
     width_of(largest.wrapping_sub(least) as u64)
 }
@@ -107,12 +109,13 @@ fn width_of(value: u64) -> u32 {
     u64::BITS - value.leading_zeros()
 }
 
-/// Values that are checked for exceptions at a time.
+/// Number of values that are checked for exceptions at once.
 const VALUES_PER_BLOCK: usize = 32;
-/// Values of a vector to try exponents on, vectors to sample, and exponents to keep for the page: the numbers that the
-/// specification takes from the paper.
+/// Number of values of a vector to try exponents on, of vectors to sample, and of exponents to keep for the page. The
+/// specification takes these numbers from the ALP paper.
 const VALUES_PER_SAMPLE: usize = 256;
 pub(super) const VECTORS_PER_SAMPLE: usize = 8;
 const MAX_CANDIDATES: usize = 5;
-/// Values of a sample to try all exponents on first. [`Word::PROBE_WINNERS`] of them are tried on the whole sample.
+/// Number of values of a sample on which all exponents are tried first. The best [`Word::PROBE_WINNERS`] are then tried
+/// on the whole sample.
 pub(super) const VALUES_PER_PROBE: usize = 32;

@@ -8,7 +8,7 @@ use crate::values::Values;
 use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use std::ops::Range;
 
-/// Decodes INT32 and INT64.
+/// Decodes INT32 and INT64 values.
 #[derive(Debug)]
 pub struct Decoder(DecoderOf);
 
@@ -19,7 +19,7 @@ enum DecoderOf {
 }
 
 impl Decoder {
-    /// Reads the header.
+    /// Creates a decoder for a page. Reads and checks the header.
     pub fn new(page: &EncodedPage) -> Result<Self> {
         let decoder = Decoder::open(&page.bytes, page.physical)?;
         let (DecoderOf::W32(DeltaReader { header, .. }) | DecoderOf::W64(DeltaReader { header, .. })) =
@@ -60,38 +60,38 @@ impl Decode for Decoder {
     }
 }
 
-/// Reads a stream of deltas somewhere in a page: the values themselves, or the lengths of byte arrays.
+/// Decodes a stream of deltas at any position in a page: values, or the lengths of byte arrays.
 #[derive(Debug, Clone)]
 pub(crate) struct DeltaReader<T> {
     page: PaddedBytes,
     header: Header,
-    /// Where the next run, or after the last of a block the next block, begins.
+    /// Offset of the next run, or after the last run of a block, of the next block.
     position: usize,
-    /// Where the widths of the block's miniblocks that are still to come are.
+    /// Range of the widths of the remaining miniblocks of the block.
     widths: Range<usize>,
     /// The least delta of the block.
     least: T,
-    /// The value before the next; before the first the first itself.
+    /// The value before the next one; before the first value, the first value itself.
     last: T,
-    /// Values that are still to come.
+    /// Number of values still to come.
     left: usize,
     run: Run,
     scratch: Vec<T>,
 }
 
-/// Neighbouring miniblocks of one block that have the same width: packed values without a gap.
+/// Consecutive miniblocks of a block that have the same width: packed values without a gap.
 #[derive(Debug, Clone, Default)]
 struct Run {
-    /// Where in the page.
+    /// Offset in the page.
     start: usize,
     width: u32,
-    /// The next value.
+    /// Index of the next value.
     first: usize,
     left: usize,
 }
 
 impl<T: DeltaInt> DeltaReader<T> {
-    /// Reads the header at `start`, which must be inside `page` or at its end, and checks its sizes.
+    /// Reads and checks the header at `start`, which must be inside `page` or at its end.
     pub(crate) fn new(page: &PaddedBytes, start: usize) -> Result<Self> {
         let deltas = Self::open(page, start)?;
         deltas.header.check()?;
@@ -118,12 +118,12 @@ impl<T: DeltaInt> DeltaReader<T> {
         })
     }
 
-    /// How many values are still to come; what the header says, so it may be more than there are.
+    /// The number of values still to come according to the header; there may be fewer in the page.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    /// Where in the page the stream ends. Reads the heads of all blocks that are still to come, but no deltas.
+    /// Returns the offset in the page where the stream ends. Reads the headers of all remaining blocks, but no deltas.
     pub(crate) fn end(&self) -> Result<usize> {
         let mut walk = self.clone();
         walk.take_first();
@@ -153,7 +153,7 @@ impl<T: DeltaInt> DeltaReader<T> {
         Ok(())
     }
 
-    /// Skips the next `n` values. Their deltas are read, because the values after them depend on them.
+    /// Skips the next `n` values. Their deltas are summed up, because later values depend on them.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         self.check(n)?;
         let mut n = n;
@@ -185,14 +185,14 @@ impl<T: DeltaInt> DeltaReader<T> {
         Ok(())
     }
 
-    /// Whether the next value was the first, the only one that is not a delta; then it was taken.
+    /// Takes the next value if it is the first, which is the only one that is not a delta. Returns whether it was.
     fn take_first(&mut self) -> bool {
         let is_first = self.left == self.header.count && self.left > 0;
         self.left -= usize::from(is_first);
         is_first
     }
 
-    /// Takes at most `max > 0` deltas of one run, at least one: the first of them and how many.
+    /// Takes at least one and at most `max > 0` deltas of one run. Returns the index of the first and their number.
     fn take(&mut self, max: usize) -> Result<(usize, usize)> {
         if self.run.left == 0 {
             self.next_run()?;
@@ -204,7 +204,7 @@ impl<T: DeltaInt> DeltaReader<T> {
         Ok((from, n))
     }
 
-    /// Goes to the next run; `left` must count what the runs to come hold, and not be 0.
+    /// Moves on to the next run. `left` must be the number of deltas in the runs to come, and not 0.
     fn next_run(&mut self) -> Result<()> {
         if self.widths.is_empty() {
             self.next_block()?;
@@ -212,15 +212,15 @@ impl<T: DeltaInt> DeltaReader<T> {
         let bytes = self.page.as_slice();
         let size = self.header.block / self.header.miniblocks;
         let width = bytes[self.widths.start];
-        // SPEC: the widths of miniblocks that are not needed may be anything, so `left` bounds the widths that are read.
+        // SPEC: the widths of unused miniblocks are arbitrary, so `left` bounds how many widths are read.
         let (mut n, mut miniblocks) = (0, 0usize);
         while n < self.left && !self.widths.is_empty() && bytes[self.widths.start] == width {
             n += size.min(self.left - n);
             miniblocks += 1;
             self.widths.start += 1;
         }
-        // QUIRK: arrow-go until 2026 and cuDF until 2023 took the deltas of INT32 in 64 bits, and wrote up to 34 of them.
-        // Modulo 2^32 they are right, so the limit is the same for both types.
+        // QUIRK: arrow-go until 2026 and cuDF until 2023 computed the deltas of INT32 in 64 bits and wrote up to 34
+        // bits. They are right modulo 2^32, so the limit is the same for both types.
         if width > 64 {
             return Err(Error::corrupt(format!("miniblock width {width} > 64")).at(self.position as u64));
         }
@@ -231,7 +231,7 @@ impl<T: DeltaInt> DeltaReader<T> {
                 .at(self.position as u64));
         }
         self.run = Run { start: self.position, width, first: 0, left: n };
-        // QUIRK: some writers (parquet-dotnet until 2023) do not fill up the last miniblock.
+        // QUIRK: some writers (parquet-dotnet until 2023) do not pad the last miniblock.
         let whole = miniblocks.saturating_mul(size / 8).saturating_mul(width as usize);
         self.position += whole.min(there);
         Ok(())
@@ -250,5 +250,5 @@ impl<T: DeltaInt> DeltaReader<T> {
     }
 }
 
-/// Deltas that are summed up at a time when values are skipped: they stay in the first-level cache.
+/// Number of deltas that are summed up at once when values are skipped: they stay in the first-level cache.
 const DELTAS_PER_SKIP: usize = 1024;

@@ -1,24 +1,24 @@
-//! The integers that deltas are computed in: 32 or 64 bits, as the column's type.
+//! The integers in which deltas are computed: 32 or 64 bits, as the column's type.
 
 use marquetry_kernels as kernels;
 use std::ops::Range;
 
-/// An integer that wraps around in its own width.
+/// An integer whose arithmetic wraps around in its own width.
 pub(crate) trait DeltaInt: Copy {
-    /// The lowest bits.
+    /// Converts a number by keeping its lowest bits.
     fn from_i64(value: i64) -> Self;
 
-    /// The signed number that these bits are.
+    /// Reads these bits as a signed number.
     fn to_i64(self) -> i64;
 
-    /// The unsigned number that these bits are.
+    /// Reads these bits as an unsigned number.
     fn to_u64(self) -> u64;
 
-    /// Appends `n` values of `width <= 64` bits; only the lowest bits of those that are wider than the integer.
+    /// Appends `n` values of `width <= 64` bits. Of values wider than the integer, only the lowest bits are kept.
     fn unpack(packed: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<Self>);
 
-    /// Appends the values that the deltas `range` lead to, as [`kernels::unpack_deltas_u32`] does, of `width <= 64` bits. Returns
-    /// the last.
+    /// Appends the values that result from the deltas in `range`, like [`kernels::unpack_deltas_u32`], but for `width
+    /// <= 64` bits. Returns the last value.
     fn unpack_deltas(
         packed: &[u8],
         width: u32,
@@ -31,16 +31,16 @@ pub(crate) trait DeltaInt: Copy {
     /// Appends the lowest `width` bits of each value, packed.
     fn pack(values: &[Self], width: u32, out: &mut Vec<u8>);
 
-    /// The least of `values` as signed numbers; 0 if there are none.
+    /// Returns the least of `values` as signed numbers; 0 if there are none.
     fn least(values: &[Self]) -> Self;
 
-    /// The sum, wrapping around.
+    /// Returns the wrapping sum.
     fn plus(self, other: Self) -> Self;
 
-    /// The difference, wrapping around.
+    /// Returns the wrapping difference.
     fn minus(self, other: Self) -> Self;
 
-    /// The bits that are set in either.
+    /// Returns the bitwise OR.
     fn or(self, other: Self) -> Self;
 }
 

@@ -9,7 +9,7 @@ use crate::varint::{uleb128_size, write_uleb128, zigzag};
 use marquetry_base::{Error, Result};
 use std::ops::Range;
 
-/// Encodes INT32 and INT64.
+/// Encodes INT32 and INT64 values.
 #[derive(Debug)]
 pub struct Encoder(EncoderOf);
 
@@ -20,7 +20,7 @@ enum EncoderOf {
 }
 
 impl Encoder {
-    /// An empty page of INT32 or INT64; fails for other types.
+    /// Creates an encoder with an empty page. Fails for types that are neither 32-bit nor 64-bit.
     pub fn new(physical: PhysicalType) -> Result<Self> {
         Self::with_blocks(physical.shape(), VALUES_PER_BLOCK, MINIBLOCKS_PER_BLOCK)
     }
@@ -63,19 +63,19 @@ impl Encode for Encoder {
     }
 }
 
-/// Writes a stream of deltas.
+/// Encodes a stream of deltas.
 #[derive(Debug)]
 pub(crate) struct DeltaWriter<T> {
     header: Header,
     last: T,
     /// The deltas of the block that is being filled.
     block: Vec<T>,
-    /// The blocks that are full.
+    /// The finished blocks, encoded.
     bytes: Vec<u8>,
 }
 
 impl<T: DeltaInt> DeltaWriter<T> {
-    /// An empty stream.
+    /// Creates an empty stream.
     pub(crate) fn new() -> Self {
         Self::with_blocks(VALUES_PER_BLOCK, MINIBLOCKS_PER_BLOCK)
     }
@@ -90,7 +90,7 @@ impl<T: DeltaInt> DeltaWriter<T> {
         }
     }
 
-    /// Takes values.
+    /// Appends values to the stream.
     pub(crate) fn push(&mut self, values: &[T]) {
         let mut values = values;
         if let ([first, rest @ ..], 0) = (values, self.header.count) {
@@ -113,7 +113,7 @@ impl<T: DeltaInt> DeltaWriter<T> {
         }
     }
 
-    /// Exactly how many bytes [`finish`](Self::finish) would append now.
+    /// The exact number of bytes that [`finish`](Self::finish) would append now.
     pub(crate) fn size(&self) -> usize {
         let mut size = self.header.size() + self.bytes.len();
         if !self.block.is_empty() {
@@ -142,7 +142,7 @@ impl<T: DeltaInt> DeltaWriter<T> {
     fn write_block(&mut self) {
         let least = T::least(&self.block);
         self.block.iter_mut().for_each(|delta| *delta = delta.minus(least));
-        // SPEC: the last miniblock is filled up, with zeros.
+        // SPEC: the last miniblock is padded; here with zeros.
         let miniblock = self.header.block / self.header.miniblocks;
         self.block.resize(self.block.len().next_multiple_of(miniblock), T::from_i64(0));
         write_uleb128(zigzag(least.to_i64()), &mut self.bytes);
@@ -152,7 +152,7 @@ impl<T: DeltaInt> DeltaWriter<T> {
             let all = deltas.iter().fold(T::from_i64(0), |all, delta| all.or(*delta));
             self.bytes[widths + i] = width(all.to_u64()) as u8;
         }
-        // PERF: neighbours of the same width are packed together.
+        // PERF: packs consecutive miniblocks of the same width together.
         let mut done = 0;
         while done < self.block.len() {
             let first = widths + done / miniblock;
@@ -168,7 +168,7 @@ impl<T: DeltaInt> DeltaWriter<T> {
     }
 }
 
-/// How many bits a number takes.
+/// The number of bits that a number needs.
 fn width(value: u64) -> u32 {
     u64::BITS - value.leading_zeros()
 }

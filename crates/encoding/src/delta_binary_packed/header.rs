@@ -3,29 +3,29 @@
 use crate::varint::{uleb128_size, write_uleb128, zigzag};
 use marquetry_base::{ByteCursor, Error, Result};
 
-/// Values in a block that is written, and its miniblocks: the sizes of parquet-java, which all readers were tested with.
+/// Number of values in a written block, and of its miniblocks: the sizes of parquet-java, which all readers were tested with.
 pub(super) const VALUES_PER_BLOCK: usize = 128;
 pub(super) const MINIBLOCKS_PER_BLOCK: usize = 4;
 
-/// The start of a stream.
+/// The header of a stream of deltas.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header {
-    /// Values in a block.
+    /// Number of values in a block.
     pub(super) block: usize,
-    /// Miniblocks in a block.
+    /// Number of miniblocks in a block.
     pub(super) miniblocks: usize,
-    /// Values in the stream, the first one included.
+    /// Number of values in the stream, including the first one.
     pub(super) count: usize,
-    /// The first value; without meaning if there is none.
+    /// The first value; meaningless if `count` is 0.
     pub(super) first: i64,
 }
 
 impl Header {
-    /// The header of no values.
+    /// The header of an empty stream.
     pub(super) const EMPTY: Header =
         Header { block: VALUES_PER_BLOCK, miniblocks: MINIBLOCKS_PER_BLOCK, count: 0, first: 0 };
 
-    /// Checks only what the arithmetic needs: miniblocks begin and end with whole bytes.
+    /// Reads a header. Checks only what the arithmetic needs: miniblocks begin and end at whole bytes.
     pub(super) fn read(cursor: &mut ByteCursor<'_>) -> Result<Self> {
         let mut number = || -> Result<usize> { Ok(usize::try_from(cursor.uleb128()?).unwrap_or(usize::MAX)) };
         let (block, miniblocks, count) = (number()?, number()?, number()?);
@@ -38,7 +38,7 @@ impl Header {
         }
     }
 
-    /// SPEC: blocks are of a multiple of 128 values, miniblocks of a multiple of 32.
+    /// SPEC: the values of a block are a multiple of 128, those of a miniblock a multiple of 32.
     pub(super) fn check(&self) -> Result<()> {
         match self.block.is_multiple_of(128) && (self.block / self.miniblocks).is_multiple_of(32) {
             true => Ok(()),
@@ -53,7 +53,7 @@ impl Header {
         write_uleb128(zigzag(self.first), out);
     }
 
-    /// How many bytes `write` appends.
+    /// The number of bytes that `write` appends.
     pub(super) fn size(&self) -> usize {
         [self.block, self.miniblocks, self.count]
             .iter()

@@ -1,4 +1,4 @@
-//! Collects values that share their prefixes: repeated values share their bytes.
+//! Collects values that share prefixes. Repeated values share their bytes.
 
 use crate::delta_length_byte_array::MAX_INLINE_BYTES;
 use crate::string_views::StringViews;
@@ -6,21 +6,21 @@ use bytes::Bytes;
 use marquetry_base::{MemoryBudget, MemoryReservation, Result, try_reserve};
 use marquetry_kernels as kernels;
 
-/// How many bytes values have.
+/// The total length of several values, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Size {
-    /// Those that do not just repeat the start of the value before them.
+    /// Total length of the values that are more than a prefix of the previous value.
     pub(super) new: u64,
-    /// All of them.
+    /// Total length of all values.
     pub(super) all: u64,
 }
 
 /// A decoded value.
 pub(super) struct Value<'a> {
-    /// The value, and at least [`PADDING_BYTES`] bytes of anything.
+    /// The bytes of the value, followed by at least [`PADDING_BYTES`] arbitrary bytes.
     pub(super) padded: &'a [u8],
     pub(super) len: u32,
-    /// Whether the value before it begins with all of it.
+    /// Whether the value is a prefix of the previous one.
     pub(super) is_start: bool,
 }
 
@@ -30,14 +30,14 @@ impl Value<'_> {
     }
 }
 
-/// Collects strings: short ones in their views, long ones in buffers of at most [`MAX_ARENA_BYTES`] bytes or of a single string.
+/// Collects strings. Short ones are stored in their views, long ones in buffers of at most [`MAX_ARENA_BYTES`] bytes or of a single string.
 pub(super) struct ValueArena<'a> {
     out: &'a mut StringViews,
     views: Vec<u128>,
     bytes: Vec<u8>,
-    /// Where in `bytes` the string before the next begins, if it is there.
+    /// Where the previous string begins in `bytes`, if it is there.
     last: Option<usize>,
-    /// Reservation of the memory of all buffers, until they are handed over.
+    /// Reservation of the memory of all buffers until they are handed over.
     held: MemoryReservation,
 }
 
@@ -49,21 +49,21 @@ impl<'a> ValueArena<'a> {
     pub(super) fn reserve(&mut self, size: Size) -> Result<()> {
         let room = MAX_ARENA_BYTES - self.bytes.len().min(MAX_ARENA_BYTES);
         self.held.grow(size.new as usize)?;
-        // A copy of the last string may take that much more, for a moment.
+        // The copy of the last string may temporarily write that much more.
         try_reserve(&mut self.bytes, (size.new as usize).min(room) + SHORT_VALUE_BYTES)
     }
 
     #[inline]
     pub(super) fn push(&mut self, value: Value<'_>) {
         if value.len <= MAX_INLINE_BYTES {
-            // What the string before it left in the arena stays, but is not looked for any more.
+            // The previous long string stays in the arena, but its bytes can no longer be shared.
             self.last = None;
             self.views.push(kernels::view_at(value.padded, 0, value.len, 0));
             return;
         }
         let string = value.bytes();
-        // PERF: strings that are repeated, as in any sorted column, share their bytes. It also keeps a page of nothing
-        // but repetitions, which takes no bits for each, from growing without bounds.
+        // PERF: repeated strings, as in any sorted column, share their bytes. This also keeps a page of nothing but
+        // repetitions, which take no bits at all, from growing without bounds.
         let start = match self.last {
             Some(last) if value.is_start => last,
             _ => {
@@ -75,7 +75,7 @@ impl<'a> ValueArena<'a> {
             }
         };
         self.last = Some(start);
-        // The buffer's number is added when the arena is sealed. A start is at most `MAX_ARENA_BYTES`.
+        // Sealing the arena adds the number of the buffer. A start is at most `MAX_ARENA_BYTES`.
         self.views.push(kernels::long_view(string, 0, start as u32));
     }
 
@@ -93,7 +93,7 @@ impl<'a> ValueArena<'a> {
     }
 }
 
-/// Values up to this length are assembled at once.
+/// Maximum length of values that are assembled with fixed-size copies.
 pub(super) const SHORT_VALUE_BYTES: usize = 64;
-/// Most bytes of an arena of several strings: the offset of a view has 32 bits, and only 31 for some readers.
+/// Maximum number of bytes in an arena of several strings: the offset of a view has 32 bits, and only 31 for some readers.
 const MAX_ARENA_BYTES: usize = 1 << 30;

@@ -9,24 +9,24 @@ use crate::traits::{Decode, EncodedPage};
 use crate::values::Values;
 use marquetry_base::{Error, MemoryBudget, PaddedBytes, Result};
 
-/// Puts values together: long byte strings in an arena for each call of `decode`.
+/// Assembles values. Each call of `decode` collects its long byte strings in an arena.
 #[derive(Debug)]
 pub struct Decoder {
     page: PaddedBytes,
     shape: Shape,
     prefixes: DeltaReader<u32>,
     suffixes: LengthReader,
-    /// The value before the next, and at least [`PADDING_BYTES`] bytes of anything.
+    /// The previous value, followed by at least [`PADDING_BYTES`] arbitrary bytes.
     last: Vec<u8>,
     last_len: u32,
     prefix_lengths: Vec<u32>,
-    /// How many more bytes the page may make of what it repeats.
+    /// Number of bytes that the values of the page may still take; a value that only repeats a prefix is free.
     budget: u64,
     memory: MemoryBudget,
 }
 
 impl Decoder {
-    /// Finds where the prefix lengths end, where the suffix lengths end and the suffixes begin.
+    /// Creates a decoder for a page. Finds the ends of the prefix lengths and of the suffix lengths. Fails if their counts differ.
     pub fn new(page: &EncodedPage) -> Result<Self> {
         let prefixes = DeltaReader::new(&page.bytes, 0)?;
         let suffixes = LengthReader::new(&page.bytes, prefixes.end()?)?;
@@ -51,10 +51,10 @@ impl Decoder {
     }
 
     /// Reads the lengths of the next `n` values and makes room in `last` for the longest. Returns where their suffixes
-    /// begin, and how many bytes the values have.
+    /// begin, and the total length of the values.
     ///
-    /// INVARIANT: each prefix is at most as long as the value before it, and each value is of the page's fixed width.
-    /// A value is never longer than all suffixes up to it, so never longer than the page.
+    /// INVARIANT: each prefix is at most as long as the previous value, and each value has the fixed width of the page,
+    /// if there is one. A value is never longer than all suffixes up to it, so it is never longer than the page.
     fn next(&mut self, n: usize) -> Result<(usize, Size)> {
         self.prefix_lengths.clear();
         self.prefixes.decode(n, &mut self.prefix_lengths)?;
@@ -62,8 +62,8 @@ impl Decoder {
         let (mut before, mut longest, mut size) = (u64::from(self.last_len), 0, Size::default());
         for (&prefix, &suffix) in self.prefix_lengths.iter().zip(self.suffixes.lengths()) {
             if u64::from(prefix) > before {
-                // QUIRK: parquet-mr before 1.8 let the first prefix of a page count from the last value of the page
-                // before (PARQUET-246). Such pages end here; the right value is not in them.
+                // QUIRK: parquet-mr before 1.8 took the first prefix of a page from the last value of the previous page
+                // (PARQUET-246). Such pages fail here, because the right value is not in them.
                 return Err(Error::corrupt(format!("a prefix of {prefix} bytes after a value of {before}")));
             }
             before = u64::from(prefix) + u64::from(suffix);
@@ -87,7 +87,7 @@ impl Decoder {
         Ok((start, size))
     }
 
-    /// Reads `n` values and hands each one to `take`; `reserve` gets the sizes of those to come, before they come.
+    /// Reads `n` values and passes each one to `take`. Before that, `reserve` gets the total length of the values of each block.
     fn for_each<O>(
         &mut self,
         n: usize,
@@ -151,11 +151,11 @@ impl Decode for Decoder {
     }
 }
 
-/// Replaces all but the first `prefix` bytes of `last` by those at the same place of `from`.
+/// Replaces all but the first `prefix` bytes of `last` by the bytes of `from` at the same places.
 ///
-/// PERF: all bytes are written, each time the same ones together. Were only those that change, the next value's load
-/// would have to wait until the bytes of several stores have reached the cache. By index, because what makes a zip of iterators is a
-/// call where the compiler does not inline between units.
+/// PERF: writes all bytes, always in the same stores. If only the changed bytes were written, the next value's load
+/// would have to wait until the bytes of several stores have reached the cache. The loop runs by index, because
+/// constructing a zip of iterators is a call where the compiler does not inline across codegen units.
 #[inline(always)]
 fn overlay(last: &mut [u8; SHORT_VALUE_BYTES], from: &[u8; SHORT_VALUE_BYTES], prefix: usize) {
     let keep: &[u8; SHORT_VALUE_BYTES] =
@@ -165,9 +165,9 @@ fn overlay(last: &mut [u8; SHORT_VALUE_BYTES], from: &[u8; SHORT_VALUE_BYTES], p
     }
 }
 
-/// Bytes that are copied at once.
+/// Number of bytes that are copied at once.
 const PADDING_BYTES: usize = 16;
-/// Ones for a prefix, zeros for what follows it.
+/// Ones for the bytes of a prefix, zeros for the bytes after it.
 static PREFIX_MASK: [u8; 2 * SHORT_VALUE_BYTES] = {
     let mut keep = [0; 2 * SHORT_VALUE_BYTES];
     let mut i = 0;
@@ -177,7 +177,8 @@ static PREFIX_MASK: [u8; 2 * SHORT_VALUE_BYTES] = {
     }
     keep
 };
-/// Each value may repeat nearly a whole page and add one byte, so what a page decodes to can grow with its size squared.
-/// So many times its size is above what sorted keys come to, and this much is free for small pages.
+/// Maximum size of the values of a page, in multiples of its own size. Each value may repeat nearly a whole page and
+/// add one byte, so the decoded size can grow with the square of the page's size. The multiple is more than sorted keys
+/// ever need; small pages get `FREE_BYTES` in addition.
 const MAX_EXPANSION: u64 = 1024;
 const FREE_BYTES: u64 = 256 << 20;

@@ -16,14 +16,14 @@ pub struct Encoder {
     prefixes: DeltaWriter<u32>,
     suffixes: delta_length::Encoder,
     last: Vec<u8>,
-    /// Those of the values that are being taken, and the bytes of their suffixes.
+    /// Scratch: lengths of the prefixes and suffixes of the values being added, and the bytes of the suffixes.
     prefix_lengths: Vec<u32>,
     suffix_lengths: Vec<u32>,
     suffix_bytes: Vec<u8>,
 }
 
 impl Encoder {
-    /// An empty page of BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
+    /// Creates an encoder with an empty page of BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
     pub fn new(physical: PhysicalType) -> Self {
         Self::from_shape(physical.shape())
     }
@@ -40,7 +40,7 @@ impl Encoder {
         }
     }
 
-    /// Takes values.
+    /// Adds values.
     fn push<'a>(&mut self, values: impl Iterator<Item = &'a [u8]>) -> Result<()> {
         self.prefix_lengths.clear();
         self.suffix_lengths.clear();
@@ -89,7 +89,7 @@ impl Encode for Encoder {
     fn finish(&mut self, page: &mut Vec<u8>) -> Result<()> {
         self.prefixes.finish(page);
         self.suffixes.finish(page)?;
-        // SPEC: pages stand alone, so the next one's first value repeats nothing.
+        // SPEC: pages are independent, so the first value of the next page has no prefix.
         self.last.clear();
         Ok(())
     }
@@ -104,8 +104,8 @@ impl Encode for Encoder {
 
 /// Appends the last `n` bytes of `value`.
 ///
-/// PERF: a few bytes of a longer string are shifted to the beginning of a word that is appended whole, which takes less time
-/// than a copy of a length that only the data knows.
+/// PERF: a suffix of a few bytes is shifted to the front of a word, which is appended whole. That is faster than a copy
+/// whose length is known only at run time.
 #[inline(always)]
 fn push_tail(value: &[u8], n: usize, out: &mut Vec<u8>) {
     match value.last_chunk::<16>() {
@@ -118,12 +118,12 @@ fn push_tail(value: &[u8], n: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// How many bytes both begin with.
+/// Returns the length of the common prefix.
 #[inline]
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let shorter = a.len().min(b.len());
     let (a, b) = (&a[..shorter], &b[..shorter]);
-    // PERF: word by word; the last word may overlap the one before.
+    // PERF: compares words; the last word may overlap the one before.
     let ((a_words, _), (b_words, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     for (i, (a, b)) in a_words.iter().zip(b_words).enumerate() {
         if a != b {
@@ -136,7 +136,7 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     }
 }
 
-/// How many bytes both words begin with.
+/// Returns the length of the common prefix of two words.
 #[inline(always)]
 fn equal_bytes(a: [u8; 8], b: [u8; 8]) -> usize {
     (u64::from_le_bytes(a) ^ u64::from_le_bytes(b)).trailing_zeros() as usize / 8

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The dictionary of one column chunk, as it grows.
 ///
-/// Values are the same if their bits are: -0.0 is not 0.0, and each NaN pattern is a value of its own.
+/// Values are equal if their bits are: -0.0 differs from 0.0, and each NaN bit pattern is a value of its own.
 ///
 /// ```
 /// use marquetry_encoding::{dictionary::DictionaryBuilder, Shape, Values, StringViews};
@@ -31,9 +31,9 @@ use std::sync::Arc;
 pub struct DictionaryBuilder {
     dictionary: Dictionary,
     table: Table,
-    /// Bytes of all byte strings.
+    /// Total length of all byte strings.
     string_bytes: usize,
-    /// The dictionary that input came with last.
+    /// The mapping from the input dictionary that was used last.
     remap: Option<Remap>,
 }
 
@@ -45,17 +45,17 @@ enum Table {
     Strings(BytesTable),
 }
 
-/// What has become of the values of a dictionary that input came with.
+/// Maps the keys of an input dictionary to indices of the dictionary being built.
 #[derive(Debug)]
 struct Remap {
-    /// Kept, so that no other dictionary can be at the same address.
+    /// Held so that no other dictionary can be allocated at the same address.
     dictionary: Arc<Values>,
-    /// The index of each of its values here, or [`UNKNOWN`].
+    /// The index of each of its values in the built dictionary, or [`UNKNOWN`].
     indices: Vec<u32>,
 }
 
 impl Remap {
-    /// Nothing is known of the values of `dictionary`. Fails if there is no memory for its indices.
+    /// Creates a mapping in which all values of `dictionary` are unknown. Fails if there is no memory for the indices.
     fn try_new(dictionary: &Arc<Values>) -> Result<Self> {
         let mut indices = Vec::new();
         try_reserve_exact(&mut indices, dictionary.len())?;
@@ -65,7 +65,7 @@ impl Remap {
 }
 
 impl DictionaryBuilder {
-    /// An empty dictionary of values of `shape`.
+    /// Creates an empty dictionary of values of `shape`.
     pub fn new(shape: Shape) -> Self {
         DictionaryBuilder {
             dictionary: Dictionary::new(Values::empty(shape)),
@@ -80,14 +80,14 @@ impl DictionaryBuilder {
         }
     }
 
-    /// Appends the index of each value in `range` to `indices`, and those values to the dictionary that were not there.
+    /// Appends the index of each value in `range` to `indices`. Values that are new are appended to the dictionary.
     ///
-    /// Fails for values of another shape and for BOOLEAN, which has no dictionaries.
+    /// Fails for values of another shape and for BOOLEAN, which is never dictionary-encoded.
     ///
     /// # Panics
     /// If the range is not inside `values`.
     pub fn intern(&mut self, values: &Values, range: Range<usize>, indices: &mut Vec<u32>) -> Result<()> {
-        // Two indices are not for values: UNKNOWN and SEEN.
+        // Two indices are reserved: UNKNOWN and SEEN.
         if self.len() + range.len() > SEEN as usize {
             return Err(Error::limit("a dictionary of over 2^32 values"));
         }
@@ -115,10 +115,10 @@ impl DictionaryBuilder {
         Ok(())
     }
 
-    /// [`intern`](Self::intern) of values that are given by keys into a dictionary that the input has: each of its values
-    /// is interned once, however many keys refer to it. The mapping of a dictionary is kept until another one is used.
+    /// Like [`intern`](Self::intern), for values given as keys into an input dictionary. Each dictionary value is interned once,
+    /// however many keys refer to it. The mapping of a dictionary is kept until another dictionary is used.
     ///
-    /// Fails for a dictionary of another shape, and for a key that is outside.
+    /// Fails for a dictionary of another shape, and for a key that is out of range.
     pub fn intern_keys(
         &mut self,
         keys: &[u32],
@@ -133,7 +133,7 @@ impl DictionaryBuilder {
             let len = dictionary.len();
             return Err(Error::argument(format!("key {max} into a dictionary of {len} values")));
         }
-        // After an error nothing is known.
+        // An error drops the mapping, which may be incomplete.
         let mut remap = match self.remap.take() {
             Some(remap) if Arc::ptr_eq(&remap.dictionary, dictionary) => remap,
             _ => Remap::try_new(dictionary)?,
@@ -152,7 +152,7 @@ impl DictionaryBuilder {
         Ok(())
     }
 
-    /// Finds the indices of those keys that have none yet, in order of first appearance.
+    /// Interns the values of those keys that are still unknown, in order of first appearance.
     fn learn(&mut self, remap: &mut Remap, keys: &[u32]) -> Result<()> {
         let mut new = Vec::new();
         for &key in keys {
@@ -170,7 +170,7 @@ impl DictionaryBuilder {
         Ok(())
     }
 
-    /// How many values.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.dictionary.values().len()
     }
@@ -190,7 +190,7 @@ impl DictionaryBuilder {
         &self.dictionary
     }
 
-    /// The dictionary.
+    /// Returns the finished dictionary.
     pub fn finish(self) -> Dictionary {
         self.dictionary
     }
@@ -203,7 +203,7 @@ impl DictionaryBuilder {
         }
     }
 
-    /// About how many bytes of memory this takes.
+    /// The approximate memory of this builder in bytes.
     pub fn memory(&self) -> usize {
         let table = match &self.table {
             Table::W32(table) => table.memory(),
@@ -232,7 +232,7 @@ fn intern_strings(
     let (mut hashes, mut known) = ([0; STRINGS_PER_BLOCK], [NONE; STRINGS_PER_BLOCK]);
     let mut done = 0;
     while done < views.len() {
-        // PERF: by the block, first the hashes, then what is in their places, so that the waits for memory overlap.
+        // PERF: works in blocks, first computing all hashes and then probing their slots, so that cache misses overlap.
         let block = &views[done..views.len().min(done + STRINGS_PER_BLOCK)];
         if block.iter().all(|view| view_is_inline(*view)) {
             for ((&view, hash), index) in block.iter().zip(&mut hashes).zip(&mut known) {
@@ -269,7 +269,7 @@ fn intern_strings(
                     table.rebuild_keyed(|table, put| {
                         arena.for_each(|view, string| put(hash_view(table, view, string)));
                     });
-                    // The rest of the block is hashed again.
+                    // The rest of the block must be hashed again.
                     break;
                 }
             }
@@ -280,7 +280,7 @@ fn intern_strings(
     Ok(())
 }
 
-/// The hash of each string of a block, and its index if it is where its hash says; [`NONE`] if not.
+/// Computes the hash of each string of a block, and its index if its first slot has it; [`NONE`] otherwise.
 fn guess_mixed(
     table: &BytesTable,
     strings: &StringViews,
@@ -310,8 +310,8 @@ fn guess_mixed(
     }
 }
 
-/// Which strings of a block are in their views, and which are somewhere else. PERF: what is to be done with them differs,
-/// and a branch on it would be guessed wrong where both occur.
+/// The positions of inline and long strings in a block. PERF: each kind gets a loop of its own, because a branch on the
+/// kind would be mispredicted where the kinds mix.
 struct Kinds {
     /// The positions of the inline strings, then those of the others.
     places: [u8; STRINGS_PER_BLOCK],
@@ -353,11 +353,11 @@ fn hash_view(table: &BytesTable, view: u128, string: &[u8]) -> u32 {
     }
 }
 
-/// No index: the value was not interned yet.
+/// Marks a value that was not interned yet; not an index.
 const UNKNOWN: u32 = u32::MAX;
-/// No index: the value is about to be interned.
+/// Marks a value that is about to be interned; not an index.
 const SEEN: u32 = u32::MAX - 1;
-/// Keys that are looked up at a time: 4 KiB.
+/// Number of keys that are looked up at once: 4 KiB.
 const KEYS_PER_BLOCK: usize = 1024;
-/// Strings that are hashed at a time.
+/// Number of strings that are hashed at once.
 const STRINGS_PER_BLOCK: usize = 64;

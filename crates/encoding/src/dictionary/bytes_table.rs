@@ -1,17 +1,17 @@
 //! Finds the index of a byte string in a dictionary: a hash table with open addressing and a power of two of slots, at most half
 //! full.
 //!
-//! A hash is a multiplication, and values that were made to collide would make it useless. So a search that takes too
-//! long changes the table over to a keyed hash, for good.
+//! The hash is a plain multiplication, so values that were chosen to collide could make it useless. If a search takes
+//! too long, the table switches to a keyed hash for good.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-/// Hashes and indices of values that are somewhere else.
+/// Hashes and indices of values that are stored elsewhere.
 #[derive(Debug, Default)]
 pub(super) struct BytesTable {
     slots: Vec<Hashed>,
-    /// By how much a hash is shifted to be the number of a slot.
+    /// How far a hash is shifted right to give the number of its slot.
     shift: u32,
     len: usize,
     keyed: Option<RandomState>,
@@ -23,23 +23,23 @@ struct Hashed {
     index: u32,
 }
 
-/// What a search came to.
+/// The result of a search.
 pub(super) enum Found {
     /// The value has this index.
     Index(u32),
-    /// The value is not there; it belongs into this slot.
+    /// The value is not in the table and belongs into this slot.
     Slot(usize),
-    /// Too many values have hashes like this one's: see [`BytesTable::rebuild_keyed`].
+    /// Too many values have similar hashes: see [`BytesTable::rebuild_keyed`].
     Crowd,
 }
 
 impl BytesTable {
-    /// Bytes of the table.
+    /// The size of the table in bytes.
     pub(super) fn memory(&self) -> usize {
         self.slots.capacity() * size_of::<Hashed>()
     }
 
-    /// The hash of a byte string.
+    /// Hashes a byte string.
     #[inline]
     pub(super) fn hash_bytes(&self, bytes: &[u8]) -> u32 {
         match &self.keyed {
@@ -48,7 +48,8 @@ impl BytesTable {
         }
     }
 
-    /// The hash of a short byte string by its view. It is not that of its bytes: views are of one length or the other.
+    /// Hashes a short byte string by its view. The result differs from [`hash_bytes`](Self::hash_bytes); that does no
+    /// harm, because the length decides whether a string is inline in its view.
     #[inline]
     pub(super) fn hash_inline(&self, view: u128) -> u32 {
         match &self.keyed {
@@ -57,7 +58,7 @@ impl BytesTable {
         }
     }
 
-    /// The index that the value of this hash has if nothing else is in its place; often [`NONE`].
+    /// Returns the index in the first slot of this hash if the hashes are equal; [`NONE`] otherwise.
     #[inline]
     pub(super) fn guess(&self, hash: u32) -> u32 {
         match self.slots.get(self.place(hash)) {
@@ -66,7 +67,7 @@ impl BytesTable {
         }
     }
 
-    /// Looks for a value of this hash for which `is` says that it is the one.
+    /// Searches for the value with this hash for whose index `is` returns true.
     #[inline]
     pub(super) fn find(&self, hash: u32, mut is: impl FnMut(u32) -> bool) -> Found {
         let limit = if self.keyed.is_some() { usize::MAX } else { MAX_PROBES };
@@ -80,7 +81,7 @@ impl BytesTable {
                 if is(slot.index) {
                     return Found::Index(slot.index);
                 }
-                // Values were compared in vain: they may be long.
+                // A futile comparison costs more than a probe: the values may be long.
                 effort += MAX_PROBES / 8;
             }
             at = (at + 1) & (self.slots.len() - 1);
@@ -92,7 +93,7 @@ impl BytesTable {
         Found::Slot(at)
     }
 
-    /// Puts the next index into a slot that was found for it.
+    /// Puts the next index into the slot that [`find`](Self::find) returned.
     #[inline]
     pub(super) fn insert(&mut self, at: usize, hash: u32) -> u32 {
         let index = self.len as u32;
@@ -105,7 +106,7 @@ impl BytesTable {
         index
     }
 
-    /// Begins again with a keyed hash. `hashes_of` gets the table to hash with, and hands over all values in order.
+    /// Rebuilds the table with a keyed hash. `hashes_of` gets this table to hash with, and passes on the hashes of all values in order.
     #[cold]
     pub(super) fn rebuild_keyed(&mut self, hashes_of: impl FnOnce(&BytesTable, &mut dyn FnMut(u32))) {
         self.keyed = Some(RandomState::new());
@@ -139,18 +140,18 @@ impl BytesTable {
     }
 }
 
-/// The maximum number of values in a table of `slots` slots: half as many, or a quarter if the table fits the caches.
+/// The maximum number of values in a table of `slots` slots: half the slots, or a quarter if the table fits the caches.
 pub(super) fn most_values(slots: usize) -> usize {
     if slots > CACHED_SLOTS { slots / 2 } else { slots / 4 }
 }
 
-/// How many slots a table gets that has come to `len` values: at least half as many values again have room.
+/// The number of slots of a new table for `len` values, with room for at least half as many values more.
 pub(super) fn slots_for(len: usize) -> usize {
     let slots = (3 * len).next_power_of_two();
     if slots > CACHED_SLOTS { slots } else { (2 * slots).max(MIN_SLOTS) }
 }
 
-/// A hash of all bytes: what strings of one column have in common may be anywhere.
+/// Hashes all bytes, because the strings of a column may have any part in common.
 #[inline]
 fn hash_of(bytes: &[u8]) -> u32 {
     let word = |at: usize| bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
@@ -163,7 +164,7 @@ fn hash_of(bytes: &[u8]) -> u32 {
                 let chunk = u128::from_le_bytes(*chunk);
                 fold(chunk as u64 ^ state, (chunk >> 64) as u64 ^ SEEDS[1])
             });
-            // The last 16 bytes, some of which may have been there before.
+            // The last 16 bytes, which may overlap the chunks before.
             fold(word(len - 16) ^ state, word(len - 8) ^ SEEDS[0])
         }
         8..16 => fold(word(0) ^ seed, word(len - 8) ^ SEEDS[1]),
@@ -176,21 +177,21 @@ fn hash_of(bytes: &[u8]) -> u32 {
     (hash >> 32) as u32
 }
 
-/// Both halves of a product, one over the other.
+/// XORs both halves of the 128-bit product.
 #[inline(always)]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
 }
 
-/// An index that no value has.
+/// Marks a slot without a value.
 pub(super) const NONE: u32 = u32::MAX;
 const EMPTY: Hashed = Hashed { hash: 0, index: NONE };
 const MIN_SLOTS: usize = 256;
-/// Slots of a table that is in the second-level cache.
+/// Number of slots of the largest table that fits the second-level cache.
 const CACHED_SLOTS: usize = 1 << 16;
-/// Slots to probe before switching to a keyed hash. In a table that is half full at most, a good hash takes some 70
-/// at the worst place of a million values.
+/// Maximum number of slots to probe before switching to a keyed hash. In a table at most half full, a good hash needs
+/// some 70 probes in the worst case among a million values.
 pub(super) const MAX_PROBES: usize = 256;
 /// Digits of pi.
 const SEEDS: [u64; 3] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344, 0xa409_3822_299f_31d0];

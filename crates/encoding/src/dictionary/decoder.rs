@@ -10,7 +10,7 @@ use marquetry_base::{Error, PaddedBytes, Result};
 use marquetry_kernels as kernels;
 use std::sync::Arc;
 
-/// Decodes values: reads indices and looks them up.
+/// Decodes values: reads indices and looks them up in the dictionary.
 #[derive(Debug)]
 pub struct Decoder {
     indices: IndexDecoder,
@@ -25,7 +25,7 @@ struct Block {
 }
 
 impl Decoder {
-    /// Fails if the page has no dictionary.
+    /// Creates a decoder for a page. Fails if the page has no dictionary.
     pub fn new(page: &EncodedPage) -> Result<Self> {
         let dictionary = page
             .dictionary
@@ -40,7 +40,7 @@ impl Decoder {
 }
 
 impl Block {
-    /// Looks up the pending indices, if there are at least `least`.
+    /// Looks up the pending indices if there are at least `least`.
     fn flush_if_at_least(&mut self, least: usize, out: &mut Values) -> Result<()> {
         if self.indices.len() >= least {
             self.dictionary.look_up(&self.indices, out)?;
@@ -51,8 +51,8 @@ impl Block {
 }
 
 impl Decode for Decoder {
-    /// PERF: a run that is long is a value repeated. Short ones and what is packed between them are unpacked together, and
-    /// looked up together: to begin costs as much as some values do. Blocks of indices stay in the first-level cache.
+    /// PERF: a long run is one value repeated. Short runs and the packed values between them are unpacked together and looked up
+    /// together, because starting a lookup costs as much as a few values. A block of indices stays in the first-level cache.
     fn decode(&mut self, n: usize, out: &mut Values) -> Result<()> {
         let Decoder { indices: IndexDecoder(hybrid), block } = self;
         let width = hybrid.width();
@@ -102,7 +102,7 @@ impl Decode for Decoder {
     }
 }
 
-/// Turns a decoder of indices, possibly after some of them, into a decoder of values.
+/// Turns a decoder of indices into a decoder of values; some indices may already have been consumed.
 pub struct IndexLookup {
     indices: Box<dyn Decode>,
     dictionary: Arc<Dictionary>,
@@ -110,7 +110,7 @@ pub struct IndexLookup {
 }
 
 impl IndexLookup {
-    /// The values of `dictionary` at the indices that `indices` goes on with.
+    /// Creates a decoder of the values of `dictionary` at the remaining indices of `indices`.
     pub fn new(indices: Box<dyn Decode>, dictionary: Arc<Dictionary>) -> Self {
         IndexLookup { indices, dictionary, scratch: Values::empty(Shape::W32) }
     }
@@ -132,9 +132,9 @@ impl Decode for IndexLookup {
     }
 }
 
-/// Appends `n < MIN_LONG_RUN` times `value`.
+/// Appends `value` `n < MIN_LONG_RUN` times.
 ///
-/// PERF: some times too often, and then takes the rest back: copies of constant length, and no loop over the last few.
+/// PERF: copies `value` in steps of constant length and then truncates the excess, without a loop over the last few.
 #[inline(always)]
 fn push_short_run(value: u32, n: usize, indices: &mut Vec<u32>) {
     const COPIES: usize = 16;

@@ -9,7 +9,7 @@ use crate::values::Values;
 use marquetry_base::Result;
 use std::ops::Range;
 
-/// The width in bits that an index into a dictionary of `len` values takes: enough for the last one.
+/// Returns the width in bits of indices into a dictionary of `len` values: the bits that its last index needs.
 pub fn index_width(len: usize) -> u32 {
     match len {
         0 => 0,
@@ -17,7 +17,7 @@ pub fn index_width(len: usize) -> u32 {
     }
 }
 
-/// Appends a data page of `indices`, each of which must fit `width` bits.
+/// Appends a data page of `indices`, each of which must fit in `width` bits.
 ///
 /// # Panics
 /// If the width is over 32.
@@ -35,7 +35,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An empty chunk of values of `shape`.
+    /// Creates an encoder for a column chunk of values of `shape`.
     pub fn new(shape: Shape) -> Self {
         Encoder { builder: DictionaryBuilder::new(shape), indices: Vec::new() }
     }
@@ -50,7 +50,7 @@ impl Encode for Encoder {
         self.builder.intern(values, range, &mut self.indices)
     }
 
-    /// As if there were no runs.
+    /// An upper estimate that ignores runs.
     fn size(&self) -> usize {
         1 + 5 + (self.indices.len() * self.width() as usize).div_ceil(8)
     }

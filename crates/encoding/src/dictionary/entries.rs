@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone)]
 pub struct Dictionary {
     values: Values,
-    /// The page they are from, if that is known.
+    /// The PLAIN page that the values were decoded from, if known.
     page: Option<PaddedBytes>,
-    /// The positions of byte strings, computed at the first lookup into the offset layout.
+    /// The positions of byte strings in the page, computed at the first lookup into the offset layout.
     strings: OnceLock<EntryOffsets>,
     had_lengths: bool,
 }
@@ -24,22 +24,22 @@ impl PartialEq for Dictionary {
 }
 
 impl Dictionary {
-    /// A dictionary of these values.
+    /// Creates a dictionary of `values`.
     pub fn new(values: Values) -> Self {
         Dictionary { values, page: None, strings: OnceLock::new(), had_lengths: false }
     }
 
-    /// Whether the page had a length before each value, though these are of a fixed one: a quirk of arrow-rs.
+    /// Whether the page had a length before each value although the values are of fixed width: a quirk of arrow-rs.
     pub fn had_lengths(&self) -> bool {
         self.had_lengths
     }
 
-    /// The same, of a page that had lengths or not.
+    /// Sets whether the page had a length before each value.
     pub(super) fn with_lengths(self, had_lengths: bool) -> Self {
         Dictionary { had_lengths, ..self }
     }
 
-    /// A dictionary of `values` that were decoded from `page`, a PLAIN dictionary page.
+    /// Creates a dictionary of `values` that were decoded from `page`, a PLAIN dictionary page.
     pub(super) fn with_page(values: Values, page: PaddedBytes) -> Self {
         let page = matches!(values, Values::Bytes(_)).then_some(page);
         Dictionary { page, ..Dictionary::new(values) }
@@ -60,7 +60,7 @@ impl Dictionary {
         &self.values
     }
 
-    /// The values at `indices`. An empty dictionary gives defaults: only slots of nulls can have indices into it.
+    /// Returns the values at `indices`. An empty dictionary gives default values, because only slots of nulls can refer to it.
     pub fn values_at(&self, indices: &[u32]) -> Result<Values> {
         let mut out = Values::empty(self.values.shape());
         match self.values.is_empty() {
@@ -70,9 +70,9 @@ impl Dictionary {
         Ok(out)
     }
 
-    /// Appends the values at `indices` to `out`, which must be of their shape.
+    /// Appends the values at `indices` to `out`, which must be of the same shape.
     ///
-    /// Fails if an index is outside; for BOOLEAN, which has no dictionaries; and if the shapes differ.
+    /// Fails if an index is out of range, for BOOLEAN, which has no dictionaries, and if the shapes differ.
     pub fn look_up(&self, indices: &[u32], out: &mut Values) -> Result<()> {
         let (Values::Bytes(views), Values::Offsets(out)) = (&self.values, &mut *out) else {
             return look_up(&self.values, indices, out);
@@ -85,7 +85,7 @@ impl Dictionary {
             }
         };
         let room = match strings.entries.longest() * indices.len() {
-            // PERF: adding the lengths of short strings up takes half as long as copying them.
+            // PERF: summing up the lengths of short strings takes half as long as copying them.
             most if most <= FEW_BYTES && out.has_room(most) => {
                 check_indices(indices, views.len())?;
                 most
@@ -98,7 +98,7 @@ impl Dictionary {
         out.push_entries(strings, indices, room)
     }
 
-    /// Appends `n` times the value at `index`.
+    /// Appends the value at `index` `n` times.
     pub(super) fn repeat(&self, index: u32, n: usize, out: &mut Values) -> Result<()> {
         let (at, len) = (index as usize, self.values.len());
         if at >= len {
@@ -128,7 +128,7 @@ impl Dictionary {
 
 /// Appends the values of `dictionary` at `indices` to `out`, which must be of the same shape.
 ///
-/// Fails if an index is outside; for BOOLEAN, which has no dictionaries; and if the shapes differ.
+/// Fails if an index is out of range, for BOOLEAN, which has no dictionaries, and if the shapes differ.
 pub fn look_up(dictionary: &Values, indices: &[u32], out: &mut Values) -> Result<()> {
     let looked_up = match (dictionary, out) {
         (Values::W32(dictionary), Values::W32(out)) => kernels::gather_u32(dictionary, indices, out),
@@ -149,7 +149,7 @@ pub fn look_up(dictionary: &Values, indices: &[u32], out: &mut Values) -> Result
     looked_up.map_err(|max| outside(max, dictionary.len()))
 }
 
-/// Fails if one of `indices` is outside a dictionary of `len` values.
+/// Fails if one of `indices` is out of range for a dictionary of `len` values.
 pub fn check_indices(indices: &[u32], len: usize) -> Result<()> {
     let max = kernels::max_u32(indices);
     match max as usize >= len && !indices.is_empty() {
@@ -158,7 +158,7 @@ pub fn check_indices(indices: &[u32], len: usize) -> Result<()> {
     }
 }
 
-/// Bytes that the strings of a block may have, for which nobody looks how many they have.
+/// Upper bound of the bytes of a block's strings up to which the exact number is not computed.
 const FEW_BYTES: usize = 64 << 10;
 
 #[cold]

@@ -6,10 +6,10 @@ use crate::fixed_len_bytes::FixedLenBytes;
 use marquetry_base::Result;
 use std::ops::Range;
 
-/// The table of a dictionary of FIXED_LEN_BYTE_ARRAY or INT96.
+/// The hash table of a dictionary of FIXED_LEN_BYTE_ARRAY or INT96.
 #[derive(Debug)]
 pub(super) enum FixedTable {
-    /// Up to 8 bytes: most decimals, whose numbers are near each other.
+    /// 1 to 8 bytes: most decimals, whose numbers are close to each other.
     Short(Numbers<u64>),
     /// 9 to 16 bytes: INT96, UUID, decimals of over 18 digits.
     Wide(Numbers<u128>),
@@ -18,7 +18,7 @@ pub(super) enum FixedTable {
 }
 
 impl FixedTable {
-    /// An empty table of values of `width` bytes.
+    /// Creates an empty table for values of `width` bytes.
     pub(super) fn new(width: usize) -> Self {
         match width {
             1..=8 => FixedTable::Short(Numbers::default()),
@@ -27,8 +27,7 @@ impl FixedTable {
         }
     }
 
-    /// Appends the index of each value in `range` to `indices`, and to `dictionary` those that were not there. Fails if there is no
-    /// memory for them.
+    /// Appends the index of each value in `range` to `indices`, and new values to `dictionary`. Fails if there is no memory for them.
     pub(super) fn intern(
         &mut self,
         dictionary: &mut FixedLenBytes,
@@ -52,7 +51,7 @@ impl FixedTable {
         }
     }
 
-    /// Bytes of the table.
+    /// The size of the table in bytes.
     pub(super) fn memory(&self) -> usize {
         match self {
             FixedTable::Short(numbers) => numbers.memory(),
@@ -62,18 +61,18 @@ impl FixedTable {
     }
 }
 
-/// The values of a dictionary as numbers, and where each is.
+/// The values of a dictionary as numbers, and the table of their indices.
 #[derive(Debug, Default)]
 pub(super) struct Numbers<T> {
     table: WordsTable,
     words: Vec<T>,
-    /// Those that are looked for.
+    /// The numbers that are being looked up.
     block: Vec<T>,
 }
 
 impl<T: Word> Numbers<T> {
-    /// `number` makes a value's number of the `N` bytes that end where it ends, with its sign: what is around 0 is near each other.
-    /// `bytes` is the reverse.
+    /// Interns values as numbers. `number` converts the `N` bytes that end with a value to its number, with its sign,
+    /// so that values around 0 are close to each other. `bytes` is the reverse.
     fn intern<const N: usize>(
         &mut self,
         dictionary: &mut FixedLenBytes,
@@ -87,7 +86,7 @@ impl<T: Word> Numbers<T> {
         let mut start = range.start;
         while start < range.end {
             let end = range.end.min(start + NUMBERS_PER_BLOCK);
-            // The first values have no `N` bytes before their end.
+            // The first values do not have `N` bytes before their end.
             let lead = end.min(N.div_ceil(width)).max(start);
             self.block.clear();
             self.block.extend((start..lead).map(|i| {
@@ -113,7 +112,7 @@ impl<T: Word> Numbers<T> {
     }
 }
 
-/// The `N` bytes before byte `end`. PERF: a load of a length that is known; the neighbour's bytes are shifted out.
+/// Returns the `N` bytes before byte `end`. PERF: a load of constant length; the caller shifts out the bytes of the preceding value.
 #[inline(always)]
 fn before<const N: usize>(end: usize, bytes: &[u8]) -> [u8; N] {
     *bytes[..end].last_chunk().expect("as many before the end of a value that is not one of the first")
@@ -147,5 +146,5 @@ fn intern_long(
     Ok(())
 }
 
-/// Values that are turned into numbers at a time.
+/// Number of values that are converted to numbers at once.
 const NUMBERS_PER_BLOCK: usize = 512;

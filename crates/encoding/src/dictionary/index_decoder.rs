@@ -6,13 +6,13 @@ use crate::values::Values;
 use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use marquetry_kernels as kernels;
 
-/// The index stream of a data page. As a [`Decode`] it gives the indices themselves, as 32-bit words: the keys of a
-/// dictionary array.
+/// Decodes the indices of a data page. As a [`Decode`] it returns the indices themselves as 32-bit words, which are the
+/// keys of a dictionary array.
 #[derive(Debug)]
 pub struct IndexDecoder(pub(super) RleBitPackedDecoder);
 
 impl IndexDecoder {
-    /// Reads the width.
+    /// Creates a decoder for a page, whose first byte is the width of the indices. Fails if the width is over 32.
     pub fn new(page: &PaddedBytes) -> Result<Self> {
         if page.is_empty() {
             // QUIRK: a page of nulls only may lack even the width (parquet-cpp, Impala). It has no values.
@@ -27,8 +27,7 @@ impl IndexDecoder {
 }
 
 impl IndexDecoder {
-    /// The number of dictionary entries that the next `n` indices need, or as many indices as there are: one more than the
-    /// largest index.
+    /// Returns the number of dictionary entries that the next `n` indices, or all that are left, refer to: the largest index plus one.
     pub fn entries_needed(mut self, n: usize) -> Result<usize> {
         let hybrid = &mut self.0;
         let width = hybrid.width();
@@ -68,5 +67,5 @@ impl Decode for IndexDecoder {
     }
 }
 
-/// Indices unpacked at a time: 4 KiB.
+/// Number of indices unpacked at once: 4 KiB.
 pub(super) const INDICES_PER_BLOCK: usize = 1024;

@@ -9,7 +9,7 @@ use crate::values::Values;
 use marquetry_base::{Error, PaddedBytes, Result};
 
 impl Dictionary {
-    /// Reads a dictionary page of `n` PLAIN values.
+    /// Reads a dictionary page of `n` PLAIN values. Fails for BOOLEAN.
     pub fn read(bytes: PaddedBytes, physical: PhysicalType, n: usize) -> Result<Self> {
         if physical == PhysicalType::Boolean {
             return Err(Error::corrupt("a dictionary of BOOLEAN values"));

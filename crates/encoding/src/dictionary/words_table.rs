@@ -15,9 +15,9 @@ use std::hash::{BuildHasher, Hash};
 
 /// A value that is compared and hashed as a number.
 pub(super) trait Word: Copy + Eq + Hash {
-    /// What is multiplied to be a hash.
+    /// The number that is multiplied to give the hash.
     fn to_u64(self) -> u64;
-    /// As a signed number, if it is one of 64 bits: those around 0 are near each other.
+    /// The value as a signed number, in which values around 0 are close to each other; `None` if it needs over 64 bits.
     fn to_i64(self) -> Option<i64>;
 }
 
@@ -57,22 +57,22 @@ impl Word for u128 {
     }
 }
 
-/// Where in a dictionary of words each of them is. Slots have only the index: what is compared is in the dictionary,
-/// which is smaller than a table that has the words too.
+/// The hash table of a dictionary of words. Slots hold only indices: words are compared with the dictionary itself,
+/// which is smaller than a table that holds the words too.
 #[derive(Debug, Default)]
 pub(super) struct WordsTable {
     slots: Vec<u32>,
     way: Method,
 }
 
-/// Which slot is a word's.
+/// How the slot of a word is found.
 #[derive(Debug)]
 enum Method {
-    /// One for each number from this one on.
+    /// Each number from `base` on has a slot of its own.
     Direct { base: i64 },
-    /// The hash is a product of 64 bits, shifted by `shift` to the number of the first slot to probe.
+    /// The hash is a 64-bit product; shifted by `shift`, it is the number of the first slot to probe.
     Hashed { shift: u32, multiplier: u64 },
-    /// The same with a hash of a random key.
+    /// The same with a hash that has a random key.
     Keyed { shift: u32, key: RandomState },
 }
 
@@ -83,7 +83,7 @@ impl Default for Method {
 }
 
 impl WordsTable {
-    /// Appends the index of each of `words`, and to `dictionary` those that were not there.
+    /// Appends the index of each of `words` to `indices`, and new words to `dictionary`.
     pub(super) fn intern<T: Word>(&mut self, words: &[T], dictionary: &mut Vec<T>, indices: &mut Vec<u32>) {
         if self.slots.is_empty() {
             self.resize(dictionary);
@@ -91,13 +91,13 @@ impl WordsTable {
         indices.reserve(words.len());
         let mut found = [NONE; WORDS_PER_BLOCK];
         for words in words.chunks(WORDS_PER_BLOCK) {
-            // PERF: sorted data has runs, and is as fast as a comparison.
+            // PERF: sorted data has runs, which need only a comparison.
             if words[0] == words[words.len() - 1] && words.iter().all(|word| *word == words[0]) {
                 let index = self.index_of(words[0], dictionary);
                 indices.resize(indices.len() + words.len(), index);
                 continue;
             }
-            // PERF: first those that are where they should be, without a branch for each; waits for memory overlap.
+            // PERF: first finds all words that are in their first slot, without a branch for each, so that cache misses overlap.
             let found = &mut found[..words.len()];
             self.find_at_once(words, dictionary, found);
             if found.contains(&NONE) {
@@ -108,7 +108,7 @@ impl WordsTable {
         }
     }
 
-    /// The index of each of `words` that is found at the first look, [`NONE`] for the others.
+    /// Finds the index of each of `words` that is in its first slot; [`NONE`] for the others.
     #[inline]
     fn find_at_once<T: Word>(&self, words: &[T], dictionary: &[T], found: &mut [u32]) {
         match self.way {
@@ -127,7 +127,7 @@ impl WordsTable {
         }
     }
 
-    /// Bytes of the table.
+    /// The size of the table in bytes.
     pub(super) fn memory(&self) -> usize {
         4 * self.slots.capacity()
     }
@@ -180,7 +180,7 @@ impl WordsTable {
         index
     }
 
-    /// Makes the table anew, for all of `dictionary` and more.
+    /// Rebuilds the table for all of `dictionary`, with room for more.
     #[cold]
     fn resize<T: Word>(&mut self, dictionary: &[T]) {
         let before = match self.way {
@@ -225,7 +225,7 @@ impl WordsTable {
         self.way = Method::Hashed { shift, multiplier: best };
     }
 
-    /// Puts all of `dictionary` into a new table, and says how many words are not where they should be.
+    /// Puts all of `dictionary` into a new table and returns how many words are not in their first slot.
     fn fill<T: Word>(&mut self, slots: usize, dictionary: &[T], place: impl Fn(T) -> usize) -> usize {
         self.slots.clear();
         self.slots.resize(slots, NONE);
@@ -242,27 +242,27 @@ impl WordsTable {
     }
 }
 
-/// The slot where the search for a word begins.
+/// Returns the first slot to probe for a hash.
 #[inline(always)]
 fn place(hash: u64, shift: u32) -> usize {
     (hash >> (shift & 63)) as usize
 }
 
-/// The slot of `word` in a direct table that begins at `base`, or a number larger than any table if it has none.
+/// Returns the slot of `word` in a direct table that begins at `base`. If it has none, returns a number larger than any table.
 #[inline(always)]
 fn direct<T: Word>(word: T, base: i64) -> usize {
     word.to_i64().and_then(|number| usize::try_from(distance(number, base)).ok()).unwrap_or(usize::MAX)
 }
 
-/// The distance of `word` above `base`, or a number larger than any table if it is below.
+/// Returns the distance from `base` up to `word`. If `word` is below, returns a number larger than any table.
 #[inline(always)]
 fn distance(word: i64, base: i64) -> u64 {
     word.wrapping_sub(base) as u64
 }
 
-/// Where a table with a slot for each number begins and how many it gets, if the numbers are so near each other that it
-/// does not take much more than a hashed one. `before` is the same of the one that has become too short. There is room on
-/// the side to which the numbers went, and the space on the other side stays, so that tables seldom grow.
+/// Returns the base and the number of slots of a direct table, if the numbers are so dense that it does not take much more memory
+/// than a hashed one. `before` has the base and the length of the direct table that has become too short. The new table gets room
+/// on the side where numbers were added and keeps the space on the other side, so that tables seldom grow.
 fn direct_range<T: Word>(dictionary: &[T], before: Option<(i64, usize)>) -> Option<(i64, usize)> {
     if dictionary.len() < MIN_DIRECT_NUMBERS {
         return None;
@@ -285,20 +285,20 @@ fn direct_range<T: Word>(dictionary: &[T], before: Option<(i64, usize)>) -> Opti
     Some((first, distance(last, first) as usize + 1))
 }
 
-/// Words that are looked for at a time.
+/// Number of words that are looked up at once.
 const WORDS_PER_BLOCK: usize = 32;
-/// 2^64 divided by the golden ratio: multiples of it are spread evenly. PERF: neighbouring floats, and what else has a step
-/// that the first does not like, are often spread better by one of the others, which are random but for that.
+/// The first is 2^64 divided by the golden ratio, whose multiples are spread evenly. The others are random. PERF: one
+/// of the others often spreads better neighbouring floats and other values with a step that does not suit the first.
 const MULTIPLIERS: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0x5822_cb77_f4de_2c09, 0xb774_eb52_48db_40af, 0x153e_7c2a_26a2_c0bd];
-/// One of this many words may be displaced by others before the next multiplier is tried. By a random hash it is one of
-/// sixteen in a table that was just made.
+/// At most one of this many words may be displaced before the next multiplier is tried. With a random hash, one of
+/// sixteen is displaced in a table that was just built.
 const MAX_DISPLACED_SHARE: usize = 32;
-/// Slots of the largest table that is filled several times to find the best multiplier: it stays in the second-level cache.
+/// Number of slots of the largest table that is filled several times to find the best multiplier. It stays in the second-level cache.
 const MAX_SLOTS_TRIED: usize = 1 << 14;
 /// The maximum number of slots for each number in a direct table. A hashed table has 2 to 6.
 const MAX_SLOTS_PER_NUMBER: usize = 8;
-/// A hashed table of fewer words stays in the first-level cache.
+/// Number of words below which a table stays hashed: it stays in the first-level cache.
 const MIN_DIRECT_NUMBERS: usize = 1 << 10;
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::ops::Range;
 pub struct Decoder(RleBitPackedDecoder);
 
 impl Decoder {
-    /// Checks the length prefix.
+    /// Creates a decoder for the page. Fails if the length prefix exceeds the page.
     pub fn new(page: &EncodedPage) -> Result<Self> {
         let bytes = &page.bytes;
         let len = ByteCursor::new(bytes.as_slice()).u32_le()? as usize;
@@ -39,16 +39,16 @@ impl Decode for Decoder {
     }
 }
 
-/// Encodes BOOLEAN values.
+/// Encodes BOOLEAN values as hybrid bytes of width 1 after a 4-byte length.
 #[derive(Debug)]
 pub struct Encoder {
     bits: Bitmap,
-    /// The estimated number of bytes that they will take.
+    /// Estimated number of bytes of the encoded bits.
     estimate: usize,
 }
 
 impl Encoder {
-    /// An empty page.
+    /// Creates an encoder with an empty page.
     #[expect(clippy::new_without_default, reason = "encoders are made by the registry, not by default")]
     pub fn new() -> Self {
         Encoder { bits: Bitmap::new(), estimate: 0 }
@@ -63,12 +63,12 @@ impl Encode for Encoder {
         let start = self.bits.len();
         self.bits.push_packed(bits.as_bytes(), range.start, range.len());
         let words = (start..self.bits.len()).step_by(64).map(|at| self.bits.word(at));
-        // Words of both kinds of bits stay as they are, of the others most are in a run that has begun before.
+        // A mixed word is packed: 8 bytes and a header. A uniform word mostly continues a run and takes no bytes.
         self.estimate += words.map(|word| if word == 0 || word == u64::MAX { 0 } else { 9 }).sum::<usize>();
         Ok(())
     }
 
-    /// An estimate, which looks at runs of whole words only.
+    /// An estimate: only words of 64 equal bits count as runs.
     fn size(&self) -> usize {
         4 + 3 * usize::from(!self.bits.is_empty()) + self.estimate.min(self.bits.len() / 8)
     }

@@ -3,11 +3,11 @@
 use marquetry_base::{ByteCursor, Error, PaddedBytes, Result};
 use marquetry_kernels::{self as kernels, BitAppender, BitRun, Bitmap};
 
-/// Decodes hybrid bytes run by run: levels, dictionary indices and booleans.
+/// Decodes the RLE / bit-packing hybrid run by run.
 #[derive(Debug, Clone)]
 pub struct RleBitPackedDecoder {
     page: PaddedBytes,
-    /// Where the next header is.
+    /// Offset of the next header in the page.
     position: usize,
     width: u32,
     run: Run,
@@ -20,7 +20,7 @@ enum Run {
         value: u32,
         left: usize,
     },
-    /// Packed values from byte `start` of the page; `first` is the next of them.
+    /// Packed values that begin at byte `start` of the page; `first` is the index of the next value.
     Packed {
         start: usize,
         first: usize,
@@ -28,21 +28,21 @@ enum Run {
     },
 }
 
-/// A run of equal values, or a part of a run of packed values.
+/// A run of equal values, or part of a run of packed values.
 #[derive(Debug)]
 pub enum RleRun<'a> {
-    /// `n` times `value`.
+    /// `value`, repeated `n` times.
     Repeated {
         /// The value.
         value: u32,
         /// The number of values.
         n: usize,
     },
-    /// `n` values, beginning with value `first` of `bytes`, which may be longer.
+    /// `n` packed values, starting with value `first` of `bytes`. `bytes` may be longer.
     Packed {
-        /// Packed values and what follows them.
+        /// The packed values and whatever follows them.
         bytes: &'a [u8],
-        /// The first value to take.
+        /// Index of the first value to take.
         first: usize,
         /// The number of values.
         n: usize,
@@ -50,7 +50,7 @@ pub enum RleRun<'a> {
 }
 
 impl RleBitPackedDecoder {
-    /// A reader of values of `width` bits; fails if `width > 32`.
+    /// Creates a decoder of values of `width` bits. Fails if `width > 32`.
     pub fn new(page: PaddedBytes, width: u32) -> Result<Self> {
         if width > 32 {
             return Err(Error::corrupt(format!("RLE width {width} > 32")));
@@ -63,7 +63,7 @@ impl RleBitPackedDecoder {
         self.width
     }
 
-    /// The next run of at most `max > 0` values; never an empty one.
+    /// Takes the next run of at most `max > 0` values. It is never empty.
     #[inline]
     pub fn next(&mut self, max: usize) -> Result<RleRun<'_>> {
         if self.left() == 0 {
@@ -85,7 +85,7 @@ impl RleBitPackedDecoder {
         }
     }
 
-    /// The value that comes next, and how many times at least; 0 times if it is packed among others.
+    /// Returns the next value and the remaining length of its run, without consuming it. The length is 0 if the next value is packed.
     pub fn run(&mut self) -> Result<(u32, usize)> {
         if self.left() == 0 {
             self.next_run()?;
@@ -103,7 +103,7 @@ impl RleBitPackedDecoder {
         self.decode_runs(n, out, Self::append_short_runs, |value| value, unpack)
     }
 
-    /// Appends the next `n` values, which must be of at most 8 bits, as bytes.
+    /// Appends the next `n` values, of at most 8 bits each, as bytes.
     ///
     /// # Panics
     /// If the width is over 8.
@@ -114,7 +114,7 @@ impl RleBitPackedDecoder {
         self.decode_runs(n, out, Self::append_short_runs_u8, |value| value as u8, unpack)
     }
 
-    /// Appends the next `n` values: by `short` as long as runs are short, and otherwise run by run.
+    /// Appends the next `n` values: with `short` while runs are short, run by run otherwise.
     #[inline(always)]
     fn decode_runs<T: Copy>(
         &mut self,
@@ -144,7 +144,7 @@ impl RleBitPackedDecoder {
         Ok(())
     }
 
-    /// Appends the next `n` values, which must be of one bit, as bits.
+    /// Appends the next `n` values, of one bit each, as bits.
     ///
     /// # Panics
     /// If the width is not 1.
@@ -172,11 +172,11 @@ impl RleBitPackedDecoder {
         Ok(())
     }
 
-    /// Appends the bits of whole runs that are short and have headers of up to two bytes, and not more than `most`
-    /// together; returns how many. The run before must be over.
+    /// Appends the bits of whole short runs with headers of one or two bytes, at most `most` bits in total, and returns
+    /// how many. The previous run must be used up.
     ///
-    /// PERF: scattered nulls make runs of ten or twenty levels, of either kind. There is no branch on the kind, on the header's
-    /// size or on the length, which would be mispredicted every other time.
+    /// PERF: scattered nulls make runs of ten or twenty levels, repeated or packed. The loop does not branch on the
+    /// kind of run, the size of the header or the length, because every other such branch would be mispredicted.
     fn short_bit_runs(&mut self, most: usize, out: &mut BitAppender<'_>) -> usize {
         let bytes = self.page.as_slice();
         let most = most.min(BITS_PER_BLOCK);
@@ -205,7 +205,7 @@ impl RleBitPackedDecoder {
         most - left
     }
 
-    /// [`append_short_runs`](Self::append_short_runs) of values of up to 8 bits, as bytes, with memory as it takes.
+    /// Like [`append_short_runs`](Self::append_short_runs), for values of up to 8 bits as bytes. Grows `out` as needed.
     fn append_short_runs_u8(&mut self, most: usize, out: &mut Vec<u8>) -> usize {
         if self.left() > 0 || self.width == 0 {
             return 0;
@@ -216,8 +216,8 @@ impl RleBitPackedDecoder {
         out.len() - before
     }
 
-    /// Appends whole runs that are short, at most `most` values together and with no need of more memory; returns how many. There
-    /// are none if the run before is not over.
+    /// Appends whole short runs, at most `most` values in total and without growing `out`; returns how many values.
+    /// Appends nothing if the previous run is not used up.
     pub(crate) fn append_short_runs(&mut self, most: usize, out: &mut Vec<u32>) -> usize {
         let room = (out.capacity() - out.len()).saturating_sub(kernels::VALUES_PER_RUN);
         let most = most.min(room);
@@ -245,7 +245,7 @@ impl RleBitPackedDecoder {
         left
     }
 
-    /// Whether only padding of the last group is left.
+    /// Whether nothing is left but padding of the last group.
     pub fn is_exhausted(&self) -> bool {
         let is_filling = match self.run {
             Run::Repeated { left, .. } => left == 0,
@@ -254,9 +254,9 @@ impl RleBitPackedDecoder {
         is_filling && self.position == self.page.len()
     }
 
-    /// Reads headers up to a run that is not empty.
+    /// Reads headers up to the next run that is not empty.
     ///
-    /// PERF: nearly all headers are of one or two bytes, and what they announce is there.
+    /// PERF: handles headers of one or two bytes with a complete payload, which nearly all are. The rest goes to `any_run`.
     #[inline]
     fn next_run(&mut self) -> Result<()> {
         let Some(next) = self.page.padded()[self.position..].first_chunk::<8>() else {
@@ -282,7 +282,7 @@ impl RleBitPackedDecoder {
         Ok(())
     }
 
-    /// As [`next_run`](Self::next_run), whatever the headers are. Each consumes a byte, so this ends.
+    /// Like [`next_run`](Self::next_run), for any header. Each header consumes at least a byte, so the loop ends.
     #[cold]
     fn any_run(&mut self) -> Result<()> {
         while self.left() == 0 {
@@ -290,7 +290,7 @@ impl RleBitPackedDecoder {
             let header = cursor.uleb128().map_err(|error| error.offset_by(self.position as u64))?;
             let count = usize::try_from(header >> 1).unwrap_or(usize::MAX);
             self.run = if header & 1 == 0 {
-                // SPEC: the value takes as many whole bytes as its width needs.
+                // SPEC: the value takes the bytes of its width, rounded up to whole bytes.
                 let mut word = [0; 4];
                 let bytes = cursor.take(self.width.div_ceil(8) as usize)?;
                 word[..bytes.len()].copy_from_slice(bytes);
@@ -303,7 +303,8 @@ impl RleBitPackedDecoder {
             } else {
                 let start = self.position + cursor.position();
                 let bytes = count.saturating_mul(self.width as usize);
-                // QUIRK: writers cut the last group short; what is there can be read; the rest is an error only when it is read.
+                // QUIRK: some writers cut the last group short. The values that are there can be read; reading the
+                // missing ones is an error.
                 let there = bytes.min(cursor.remaining());
                 let _ = cursor.skip(there);
                 let left = match self.width {
@@ -321,9 +322,9 @@ impl RleBitPackedDecoder {
     }
 }
 
-/// Bits that are appended at a time.
+/// Maximum number of bits that one call of `short_bit_runs` appends.
 const BITS_PER_BLOCK: usize = 2048;
-/// Short runs that memory is reserved for at a time, in values.
+/// Maximum number of values of short runs for which memory is reserved at once.
 const VALUES_PER_BLOCK: usize = 2048;
-/// Values in a packed group, which is a whole number of bytes for any width.
+/// Number of values in a packed group. 8 values fill whole bytes at any width.
 pub(super) const VALUES_PER_GROUP: usize = 8;

@@ -26,7 +26,7 @@ pub(crate) fn write_run(value: u32, n: usize, width: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends hybrid bytes: a run where one is worth it, packed groups elsewhere.
+/// Appends hybrid bytes: runs where they are worth it, packed groups elsewhere.
 fn write<T: Copy + Eq + Into<u32>>(
     values: &[T],
     width: u32,
@@ -40,7 +40,7 @@ fn write<T: Copy + Eq + Into<u32>>(
         for values in values.chunks(MAX_PACKED_VALUES) {
             write_uleb128((values.len().div_ceil(VALUES_PER_GROUP) as u64) << 1 | 1, out);
             pack(values, width, out);
-            // SPEC: groups are whole: the number of values is known from outside.
+            // SPEC: groups are whole; the reader knows the number of values from elsewhere.
             let filled = out.len()
                 + (VALUES_PER_GROUP - values.len() % VALUES_PER_GROUP) % VALUES_PER_GROUP * width as usize
                     / 8;
@@ -63,7 +63,7 @@ fn write<T: Copy + Eq + Into<u32>>(
             at += n / VALUES_PER_GROUP * VALUES_PER_GROUP;
         }
     }
-    // What does not fill a group takes a whole one, unless it is a run.
+    // An incomplete group takes as many bytes as a whole one, unless it is a run.
     match &values[at..] {
         [first, rest @ ..] if literal == at && rest.iter().all(|value| value == first) => {
             write_run((*first).into(), 1 + rest.len(), width, out);
@@ -72,7 +72,7 @@ fn write<T: Copy + Eq + Into<u32>>(
     }
 }
 
-/// How many values at the front of `values` are `value`.
+/// Counts how many values at the front of `values` equal `value`.
 fn equal<T: Copy + Eq>(values: &[T], value: T) -> usize {
     let (groups, _) = values.as_chunks::<VALUES_PER_GROUP>();
     let whole = groups.iter().take_while(|group| group.iter().all(|other| *other == value)).count()
@@ -96,7 +96,7 @@ pub(crate) fn write_bits(bits: &Bitmap, range: Range<usize>, out: &mut Vec<u8>) 
         } else if has_uniform_lane(word) {
             at += VALUES_PER_GROUP.max(n / VALUES_PER_GROUP * VALUES_PER_GROUP);
         } else {
-            // A run that is long enough has one of these lanes all to itself.
+            // Any run long enough to be worth it fills at least one of these lanes.
             at += 64;
         }
     }
@@ -110,7 +110,7 @@ fn has_uniform_lane(word: u64) -> bool {
     has_zero(word) | has_zero(!word) != 0
 }
 
-/// How many bits from `first` on, but before `end`, are like bit `first`.
+/// Counts how many bits equal bit `first`, from `first` on and before `end`.
 fn equal_bits(bits: &Bitmap, first: usize, end: usize) -> usize {
     let flip = if bits.get(first) { u64::MAX } else { 0 };
     let mut at = first;
@@ -138,8 +138,8 @@ fn write_packed_bits(bits: &Bitmap, range: Range<usize>, out: &mut Vec<u8>) {
     }
 }
 
-/// From how many equal values on a run takes fewer bytes than they do packed. A run that interrupts packed groups also
-/// makes a second header for those necessary.
+/// Returns the number of equal values from which on a run takes fewer bytes than packing. A run that interrupts packed
+/// groups costs a second header for the groups after it.
 fn shortest_run(width: u32, interrupts: bool) -> usize {
     let bytes = 1 + width.div_ceil(8) + u32::from(interrupts) + MIN_BYTES_SAVED;
     (8 * bytes).div_ceil(width) as usize
@@ -147,7 +147,7 @@ fn shortest_run(width: u32, interrupts: bool) -> usize {
 
 /// SPEC: run lengths are at most 2^31 - 1.
 const MAX_VALUES_PER_RUN: usize = i32::MAX as usize;
-/// Values after one header of packed groups. Many, because headers cost readers time.
+/// Maximum number of values after one header of packed groups. It is large because each header costs readers time.
 const MAX_PACKED_VALUES: usize = 1 << 27;
-/// Bytes that a run must save, because each end of a run costs readers time.
+/// Number of bytes that a run must save, because each end of a run costs readers time.
 const MIN_BYTES_SAVED: u32 = 1;

@@ -1,4 +1,4 @@
-//! Whether strings are UTF-8, of which many are looked at together.
+//! Validates strings as UTF-8, many of them together.
 
 use super::StringViews;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use std::hint::select_unpredictable;
 use std::ops::Range;
 
 impl StringViews {
-    /// The first string in `range` that is not UTF-8, if any.
+    /// Returns the index of the first string in `range` that is not UTF-8, if any.
     pub fn first_not_utf8(&self, range: Range<usize>) -> Option<usize> {
         let start = range.start;
         let views = &self.views[range];
@@ -23,8 +23,8 @@ impl StringViews {
         views.iter().position(|view| !is_text(view)).map(|i| start + i)
     }
 
-    /// Replaces the strings in `range` that are not UTF-8, as [`String::from_utf8_lossy`] does. Returns how many bytes the new
-    /// strings take. Fails if one of them is longer than 2 GiB.
+    /// Replaces the strings in `range` that are not UTF-8, as [`String::from_utf8_lossy`] does. Returns the total
+    /// length of the new strings. Fails if one of them is longer than 2 GiB.
     pub fn replace_invalid_utf8(&mut self, range: Range<usize>) -> Result<usize> {
         let Some(first) = self.first_not_utf8(range.clone()) else { return Ok(0) };
         let (mut bytes, mut arena) = (0, Vec::new());
@@ -54,11 +54,11 @@ impl StringViews {
         Ok(bytes)
     }
 
-    /// Whether all strings are certainly UTF-8; false if they have to be validated one by one.
+    /// Whether all strings are certainly UTF-8; false if they must be validated one by one.
     ///
-    /// PERF: strings that were decoded together are neighbours in one buffer, so the whole range is validated at once. Most text
-    /// is ASCII, and so are the bytes between the strings (PLAIN lengths below 128). If they are not, the range may still be valid
-    /// UTF-8, in which no string begins or ends inside of a character; lengths from 128 on are left out.
+    /// PERF: strings that were decoded together are neighbours in one buffer, so the whole range is validated at once.
+    /// Most text is ASCII, and so are the bytes between the strings (PLAIN lengths below 128). Otherwise the range may
+    /// still be valid UTF-8 in which no string begins or ends inside of a character; lengths from 128 on are left out.
     fn is_utf8_for_sure(&self, views: &[u128]) -> bool {
         let survey = kernels::summarize_views(views);
         let (first, end) = (survey.range.0 as usize, survey.range.1 as usize);
@@ -66,7 +66,7 @@ impl StringViews {
             (least, greatest) if least > greatest => &[],
             (only, other) if only == other => {
                 let buffer = &self.buffers[only as usize];
-                // Where offsets and lengths may add up to more than 32 bits, the range is not to be trusted.
+                // In a buffer of over 4 GiB, offset and length may add up to more than 32 bits, so the range may be wrong.
                 match buffer.get(first..end) {
                     Some(text) if u32::try_from(buffer.len()).is_ok() => text,
                     _ => return false,
@@ -78,7 +78,7 @@ impl StringViews {
             return false;
         }
         if text.len() > 64 * views.len() && text.len() > 4 * long_bytes(views) {
-            // Strings with large gaps between them are validated one by one.
+            // Validates strings one by one if there are large gaps between them.
             return false;
         }
         if text.is_ascii() {
@@ -89,7 +89,7 @@ impl StringViews {
         }
         let begins_or_ends = |at: usize| text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
         views.iter().all(|view| {
-            // PERF: which strings are short is hard to predict. Text begins with no part of a character.
+            // PERF: a branch on inline strings would be mispredicted. They check offset 0, which is a boundary in any valid text.
             let is_inline = view_is_inline(*view);
             let from = select_unpredictable(is_inline, 0, ((view >> 96) as usize).wrapping_sub(first));
             let len = select_unpredictable(is_inline, 0, view_len(*view) as usize);
@@ -97,7 +97,8 @@ impl StringViews {
         })
     }
 
-    /// The same of strings in several buffers, as those of several pages are: of what is in one buffer, together.
+    /// Like [`is_utf8_for_sure`](Self::is_utf8_for_sure), for strings in several buffers, as those of several pages
+    /// are. The strings of each buffer are validated together.
     fn are_utf8_by_buffer(&self, mut views: &[u128]) -> bool {
         while !views.is_empty() {
             let (one, rest) = views.split_at(len_in_one_buffer(views));
@@ -110,16 +111,16 @@ impl StringViews {
     }
 }
 
-/// In an inline view: what only bytes have that are not ASCII.
+/// The high bits of the string's bytes in an inline view. They are set only in bytes that are not ASCII.
 const INLINE_HIGH_BITS: u128 = 0x8080_8080_8080_8080_8080_8080 << 32;
 
-/// How many bytes the strings have that are not in their views.
+/// The total length of the strings that are not inline, in bytes.
 fn long_bytes(views: &[u128]) -> usize {
     let len = |view: &u128| if view_is_inline(*view) { 0 } else { view_len(*view) as usize };
     views.iter().map(len).sum()
 }
 
-/// How many of the first views are in their views or in one buffer.
+/// The number of views at the front that are inline or refer to the same buffer.
 fn len_in_one_buffer(views: &[u128]) -> usize {
     let buffer = |view: &u128| (*view >> 64) as u32;
     let Some(first) = views.iter().position(|view| !view_is_inline(*view)) else { return views.len() };
@@ -127,12 +128,12 @@ fn len_in_one_buffer(views: &[u128]) -> usize {
     views.iter().position(other).unwrap_or(views.len())
 }
 
-/// Fewer strings in a row of one buffer are not worth looking at together.
+/// Minimum number of consecutive strings in one buffer that are worth validating together.
 const LEAST_AT_ONCE: usize = 32;
 
-/// Whether the strings that are in their views are UTF-8.
+/// Whether the inline strings are UTF-8.
 ///
-/// PERF: many at once. The other bytes of an inline view are ASCII: the length, at most 12, and zeros.
+/// PERF: validates many at once. The other bytes of an inline view are ASCII: the length, at most 12, and zeros.
 fn inline_are_utf8(views: &[u128]) -> bool {
     views.chunks(INLINE_AT_ONCE).all(|views| {
         let mut inline = [0; INLINE_AT_ONCE];
@@ -143,18 +144,19 @@ fn inline_are_utf8(views: &[u128]) -> bool {
     })
 }
 
-/// Views whose strings are validated together.
+/// Number of views whose inline strings are validated together.
 const INLINE_AT_ONCE: usize = 256;
 
-/// Whether the strings of `views` are UTF-8 for sure, which are in `text` from `first` in their buffer on: if what is between two
-/// strings of 128 bytes and more, whose lengths may not be ASCII, is UTF-8, and no string begins or ends inside of a character.
+/// Whether the strings of `views` are certainly UTF-8. `text` is the part of their buffer that begins at `first`. The
+/// lengths of strings of 128 bytes and more may not be ASCII, so the stretches between these lengths are validated, and
+/// no string may begin or end inside of a character.
 fn is_utf8_between_lengths(text: &[u8], first: usize, views: &[u128]) -> bool {
     let is_text = |bytes: &[u8]| simdutf8::basic::from_utf8(bytes).is_ok();
     let is_boundary = |at: usize| text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80);
     let (mut start, mut end) = (0, 0);
     for view in views.iter().filter(|view| !view_is_inline(**view)) {
         let (from, len) = (((view >> 96) as usize).wrapping_sub(first), view_len(*view) as usize);
-        // Else they are not in their order, and perhaps in no part.
+        // Otherwise the strings are not in order, and some may be in no stretch.
         let mut is_fine = from >= end;
         if len > MAX_ASCII_LEN {
             is_fine &= text.get(start..end).is_some_and(is_text);

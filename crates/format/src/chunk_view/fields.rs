@@ -1,6 +1,6 @@
-//! The fields of a column chunk: which there are, and where the strings and lists are.
+//! The fields of a column chunk: which fields it has, and where its strings and lists are.
 
-/// What a number of a chunk says. Those of 32 bits come first.
+/// The numbers of a chunk. Those of 32 bits come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Number {
@@ -26,13 +26,13 @@ pub(crate) enum Number {
 impl Number {
     pub(super) const COUNT: usize = Number::UnencodedBytes as usize + 1;
 
-    /// Whether it has 32 bits.
+    /// Whether the number has 32 bits.
     pub(crate) fn is_short(self) -> bool {
         self as usize <= Number::BloomFilterLength as usize
     }
 }
 
-/// What a byte string of a chunk is.
+/// The byte strings of a chunk.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
 pub(crate) enum Text {
@@ -47,7 +47,7 @@ impl Text {
     pub(super) const COUNT: usize = Text::MinValue as usize + 1;
 }
 
-/// What a list of a chunk is.
+/// The lists of a chunk.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
 pub(crate) enum List {
@@ -62,17 +62,17 @@ impl List {
     pub(super) const COUNT: usize = List::DefinitionLevels as usize + 1;
 }
 
-/// Bytes of a string, or elements of a list, counted from the start of the chunk.
+/// The position of a string or list, counted from the start of the chunk. `len` counts bytes of a string, and elements of a list.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Span {
-    /// Where the first is.
+    /// Position of the first byte or element.
     pub(crate) at: u32,
     pub(crate) len: u32,
-    /// How many structs and lists an element may enter.
+    /// The remaining nesting depth inside an element.
     pub(crate) depth: u32,
 }
 
-/// A set of what a chunk has: numbers, byte strings, lists, structs and flags, a bit for each.
+/// A set of fields of a chunk: numbers, byte strings, lists, structs and flags, with a bit for each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FieldSet(pub(super) u64);
 
@@ -84,7 +84,7 @@ impl FieldSet {
     pub(super) const META_DATA: FieldSet = FieldSet(1 << 46);
     pub(super) const CRYPTO_METADATA: FieldSet = FieldSet(1 << 47);
     pub(super) const ENCRYPTED_METADATA: FieldSet = FieldSet(1 << 48);
-    /// What of a chunk is not in its `meta_data`.
+    /// The fields outside of `meta_data`.
     pub(super) const OUTSIDE: FieldSet = FieldSet(
         FieldSet::number(Number::OffsetIndexOffset).0
             | FieldSet::number(Number::OffsetIndexLength).0
@@ -94,7 +94,7 @@ impl FieldSet {
             | FieldSet::CRYPTO_METADATA.0
             | FieldSet::ENCRYPTED_METADATA.0,
     );
-    /// What statistics say.
+    /// The fields of statistics.
     pub(super) const OF_STATISTICS: FieldSet = FieldSet(
         FieldSet::number(Number::NullCount).0
             | FieldSet::number(Number::DistinctCount).0
@@ -106,7 +106,7 @@ impl FieldSet {
             | FieldSet::IS_MAX_EXACT.0
             | FieldSet::IS_MIN_EXACT.0,
     );
-    /// What size statistics say.
+    /// The fields of size statistics.
     pub(super) const OF_SIZES: FieldSet = FieldSet(
         FieldSet::number(Number::UnencodedBytes).0
             | FieldSet::list(List::RepetitionLevels).0
@@ -130,12 +130,12 @@ impl FieldSet {
         self.0 & other.0 == other.0
     }
 
-    /// Whether there is byte string number `of`.
+    /// Whether the chunk has byte string number `of`.
     pub(crate) fn has_string(self, of: usize) -> bool {
         self.0 >> (24 + of) & 1 == 1
     }
 
-    /// Whether there is list number `of`.
+    /// Whether the chunk has list number `of`.
     pub(crate) fn has_list(self, of: usize) -> bool {
         self.0 >> (32 + of) & 1 == 1
     }
@@ -145,7 +145,7 @@ impl FieldSet {
         self.0 = if there { self.0 | facts.0 } else { self.0 & !facts.0 };
     }
 
-    /// Of two bits the lower says that there is a flag, the upper what it is.
+    /// Sets a flag. Of its two bits, the lower one says that the flag is there, the upper one is its value.
     pub(super) fn set_flag(&mut self, flag: FieldSet, value: bool) {
         self.0 = self.0 & !flag.0 | flag.0 & (flag.0 >> 1 | if value { flag.0 } else { 0 });
     }

@@ -1,4 +1,4 @@
-//! A cache of the byte layouts of structs, to skip structs by a comparison instead of parsing them.
+//! A cache of the byte layouts of structs. A struct of a known layout is skipped by a comparison instead of being parsed.
 //!
 //! Only some bits decide how a struct is parsed: the headers of fields and lists, and the continuation bit of each varint byte.
 //! A struct with the same bits at the same positions has the same layout, whatever its values are. Byte strings cut the struct
@@ -18,49 +18,49 @@ use super::wire::Wire;
 use marquetry_base::Result;
 use std::ops::Range;
 
-/// The layouts of structs that a reader has skipped. All structs must be read by one reader at the same depth.
+/// The layouts of the structs that a reader has skipped. One reader must read all structs at the same depth.
 #[derive(Debug, Default)]
 pub(crate) struct LayoutCache {
-    /// At most [`MAX_LAYOUTS`].
+    /// The layouts, at most [`MAX_LAYOUTS`].
     layouts: Vec<Layout>,
-    /// The layout to replace next, once the cache is full.
+    /// Index of the layout to replace next once the cache is full.
     oldest: usize,
-    /// The layout of the last skipped struct, if it has one.
+    /// Index of the layout of the last skipped struct, if it has one.
     last: usize,
-    /// The layout of the last struct at each place of a list.
+    /// For each place in a list, the layout of the last struct there.
     at_place: Vec<u8>,
-    /// The layouts that came last, ten of them mixed into a number, and which one came next when it was this number before.
+    /// A hash of the last ten layouts. `next` has the layout that followed when the hash had the same value before.
     history: usize,
     next: Vec<u8>,
-    /// How many layouts there have been.
+    /// The number of layouts seen so far.
     seen: u8,
     /// The number of structs that were skipped before caching began.
     first: usize,
 }
 
-/// What all structs of a layout have in common.
+/// A layout: what all structs of it have in common.
 #[derive(Debug, Default)]
 struct Layout {
     words: Vec<MaskedWord>,
-    /// How long each segment is. PERF: the words know it, too, so that passing over a struct is one loop.
+    /// Length of each segment in bytes. PERF: the words have it, too, so that skipping a struct is a single loop.
     segments: Vec<usize>,
-    /// Its number among all that there have been.
+    /// The number of the layout, counted over all layouts seen.
     number: Option<u8>,
 }
 
-/// Which bits of some bytes are always the same, and what these are.
+/// Bits at fixed positions: `mask` selects the bits that decide the layout, `bits` are their values.
 #[derive(Debug, Clone, Copy, Default)]
 struct MaskedWord {
     mask: [u8; WORD_BYTES],
     bits: [u8; WORD_BYTES],
-    /// How many of the bytes come before the next word.
+    /// Number of bytes before the next word.
     len: u16,
-    /// Whether the last of these is the length of a string, which is skipped.
+    /// Whether the last of these bytes is the length of a string, which is skipped.
     is_before_string: bool,
 }
 
 impl MaskedWord {
-    /// Adds the bits in which other bytes are different. PERF: one instruction for each operator.
+    /// Collects in `other` the bits in which `there` differs from this word. PERF: one instruction for each operator.
     #[inline]
     fn add_other(&self, there: &[u8; WORD_BYTES], other: &mut [u8; WORD_BYTES]) {
         for i in 0..WORD_BYTES {
@@ -72,23 +72,23 @@ impl MaskedWord {
 /// The result of a lookup in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LayoutMatch {
-    /// The struct has no layout in the cache: it was parsed.
+    /// The struct has no numbered layout. It was parsed, or skipped by a layout without a number.
     Uncached,
-    /// This one, which others had before.
+    /// The struct has this layout, as structs before it.
     Hit(u8),
-    /// This one, for the first time.
+    /// The struct has this layout, which is new.
     Inserted(u8),
 }
 
 impl LayoutCache {
-    /// Skips the struct at index `place` of its list. Layouts are numbered from 0 on.
+    /// Skips the struct at index `place` of its list. Layouts are numbered from 0.
     pub(crate) fn skip(&mut self, r: &mut Reader<'_>, place: usize) -> Result<LayoutMatch> {
         if self.first < STRUCTS_BEFORE_CACHING {
             self.first += 1;
             r.skip(Wire::Struct)?;
             return Ok(LayoutMatch::Uncached);
         }
-        // The same column in the row group before is the best guess.
+        // The best guess is the same column in the previous row group.
         if let Some(before) = self.at_place.get(place)
             && let Some(seen) = self.skip_as(usize::from(*before), r, place)
         {
@@ -100,7 +100,7 @@ impl LayoutCache {
     /// Skips a struct that does not have the predicted layout.
     #[cold]
     fn search(&mut self, r: &mut Reader<'_>, place: usize) -> Result<LayoutMatch> {
-        // What came next in the same company: tables have columns of the same types again and again.
+        // Tries the layout that followed the same layouts before: tables have columns of the same types again and again.
         let likely = self.next.get(self.history).map(|layout| usize::from(*layout));
         for guess in likely.into_iter().chain(0..self.layouts.len()) {
             if let Some(seen) = self.skip_as(guess, r, place) {
@@ -133,8 +133,8 @@ impl LayoutCache {
         Some(number.map_or(LayoutMatch::Uncached, LayoutMatch::Hit))
     }
 
-    /// The lengths of the segments of the last skipped struct, if it has a layout. The last byte of each segment but the last is the
-    /// length of the string after it.
+    /// Returns the lengths of the segments of the last skipped struct, if it has a layout. The last byte of each
+    /// segment but the last one is the length of the string after it.
     pub(crate) fn segments(&self) -> &[usize] {
         self.layouts.get(self.last).map_or(&[], |layout| &layout.segments)
     }
@@ -164,7 +164,8 @@ impl LayoutCache {
 }
 
 impl Layout {
-    /// How long the struct at the first of `bytes` is, if it is of this layout. At the very end of the input it is not seen.
+    /// Returns the length of the struct at the start of `bytes` if it has this layout. Returns `None` at the very end
+    /// of the input, where a word cannot be loaded.
     #[inline]
     fn fits(&self, bytes: &[u8]) -> Option<usize> {
         let (mut at, mut other) = (0, [0; WORD_BYTES]);
@@ -181,10 +182,10 @@ impl Layout {
 
 /// Records the layout of a struct while it is parsed.
 struct LayoutRecorder<'a> {
-    /// From its first byte on, and where that is in the input.
+    /// The input from the first byte of the struct on, and the position of that byte in the input.
     input: &'a [u8],
     start: usize,
-    /// Where in the input the current segment begins, from `start` on.
+    /// Where the current segment begins, counted from `start`.
     segment: usize,
     /// The words of the current segment.
     words: Vec<MaskedWord>,
@@ -199,7 +200,7 @@ impl LayoutRecorder<'_> {
         }
         let len = end - self.segment;
         self.layout.segments.push(len);
-        // Bytes of which nothing is known have words, too.
+        // Bytes without marked bits need words, too.
         self.words.resize(len.div_ceil(WORD_BYTES), MaskedWord::default());
         self.words.iter_mut().for_each(|word| word.len = WORD_BYTES as u16);
         if let Some(last) = self.words.last_mut() {
@@ -209,7 +210,7 @@ impl LayoutRecorder<'_> {
         self.layout.words.append(&mut self.words);
     }
 
-    /// `None` if the struct is so long that few will be like it.
+    /// Returns the layout; `None` if the struct is so long that few structs will be like it.
     fn finish(mut self, end: usize) -> Option<Layout> {
         self.cut(end - self.start, false);
         (end - self.start <= MAX_CACHED_STRUCT_BYTES).then_some(self.layout)
@@ -232,7 +233,7 @@ impl SkipObserver for LayoutRecorder<'_> {
     }
 
     fn string(&mut self, size: Range<usize>, string: usize) {
-        // Longer ones have more than a byte of length: these are of one length then.
+        // The length of a longer string takes several bytes. Then all of them belong to the layout, so the string has a fixed length.
         if size.len() > 1 {
             return self.mark(size, 0xff);
         }
@@ -242,15 +243,15 @@ impl SkipObserver for LayoutRecorder<'_> {
     }
 }
 
-/// Bytes that are compared at a time.
+/// Number of bytes that are compared at once.
 const WORD_BYTES: usize = 16;
-/// Shapes that are kept: tables have columns of a few types, with and without nulls, and sizes of some lengths.
+/// Maximum number of layouts that are kept: tables have columns of a few types, with and without nulls, and with sizes of a few lengths.
 const MAX_LAYOUTS: usize = 16;
-/// Histories that the predictor distinguishes, a power of 2.
+/// Number of hash values of the history, a power of 2.
 const HISTORY_SLOTS: usize = 1 << 10;
-/// Structs to skip before caching begins: small files open faster without it.
+/// Number of structs to skip before caching begins: small files open faster without it.
 const STRUCTS_BEFORE_CACHING: usize = 48;
-/// Bytes of the longest struct whose layout is kept.
+/// Length of the longest struct whose layout is kept, in bytes.
 const MAX_CACHED_STRUCT_BYTES: usize = 1 << 10;
 
 #[cfg(test)]

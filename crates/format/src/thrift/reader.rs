@@ -1,4 +1,4 @@
-//! Reading the compact protocol from a slice, without trusting a length in it.
+//! Reads the compact protocol from a slice, without trusting any length in it.
 
 use super::thrift_string::ThriftString;
 use super::wire::Wire;
@@ -13,7 +13,7 @@ pub struct Reader<'a> {
     pub(super) depth: usize,
 }
 
-/// A field's header.
+/// The header of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     /// The id in `parquet.thrift`.
@@ -22,21 +22,21 @@ pub struct Field {
     pub wire: Wire,
 }
 
-/// A list's header.
+/// The header of a list.
 pub(super) struct List {
-    /// How many elements the list claims to have.
+    /// The number of elements that the list claims to have.
     pub(super) len: usize,
-    /// The type of its elements.
+    /// The type of the elements.
     pub(super) wire: Wire,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader at the first of `bytes`, with the default limits.
+    /// Creates a reader at the start of `bytes`, with the default limits.
     pub fn new(bytes: &'a [u8]) -> Self {
         Reader::with_limits(bytes, &Limits::default())
     }
 
-    /// A reader at the first of `bytes`.
+    /// Creates a reader at the start of `bytes`.
     pub fn with_limits(bytes: &'a [u8], limits: &Limits) -> Self {
         Reader { cursor: ByteCursor::new(bytes), depth: limits.thrift_depth }
     }
@@ -46,29 +46,29 @@ impl<'a> Reader<'a> {
         self.depth
     }
 
-    /// How many bytes were read.
+    /// The number of bytes read so far.
     #[inline]
     pub fn position(&self) -> usize {
         self.cursor.position()
     }
 
-    /// The place where the reader is.
+    /// The current position, to read from later.
     #[inline]
     pub fn bookmark(&self) -> Bookmark<'a> {
         Bookmark { rest: self.cursor.rest(), position: self.position(), depth: self.depth }
     }
 
-    /// Skips bytes whose content is known.
+    /// Skips bytes whose contents are known.
     #[inline]
     pub(crate) fn pass_bytes(&mut self, len: usize) -> Result<()> {
         self.cursor.skip(len)
     }
 
-    /// Reads the fields of a struct: calls `read` for each, which must read its value or skip it. Integers of 16, 32
+    /// Reads the fields of a struct. Calls `read` for each field, which must read or skip the value. Integers of 16, 32
     /// and 64 bits are all [`Wire::INT`].
     #[inline]
     pub fn fields(&mut self, mut read: impl FnMut(&mut Self, Field) -> Result<()>) -> Result<()> {
-        // PERF: a copy that nothing else refers to stays in registers.
+        // PERF: a copy to which nothing else refers stays in registers.
         let mut r = self.clone();
         r.enter()?;
         let mut id = 0i16;
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads with a function that is not to be inlined where it is called.
+    /// Reads with a function that should not be inlined here. PERF: it gets a copy of the reader, so that the original stays in registers.
     #[inline]
     pub(crate) fn out_of_line<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let mut r = self.clone();
@@ -100,8 +100,8 @@ impl<'a> Reader<'a> {
         Ok(out)
     }
 
-    /// Reads a list of elements of a type with `read`. A list of another type, as forks of the format have them, is
-    /// passed over: `None`. The result has room for no more elements than there are bytes.
+    /// Reads a list, whose elements must have the type `element`, with `read`. Skips a list of another type, as forks
+    /// of the format have them, and returns `None`. Does not reserve memory for more elements than there are bytes.
     #[inline]
     pub fn list<T>(
         &mut self,
@@ -117,8 +117,7 @@ impl<'a> Reader<'a> {
         Ok(Some(out))
     }
 
-    /// Reads a list as [`list`](Self::list) does, but keeps no more of it than where it is: the elements are read again
-    /// by who wants them.
+    /// Reads a list like [`list`](Self::list), but keeps only its position: the elements are read again when they are needed.
     #[inline]
     pub fn elements<T: Element<'a>>(&mut self) -> Result<Option<Elements<'a, T>>> {
         let Some(len) = self.list_of(T::WIRE)? else { return Ok(None) };
@@ -130,7 +129,7 @@ impl<'a> Reader<'a> {
         Ok(Some(elements))
     }
 
-    /// Enters a list, and returns the number of elements; a list of another type is skipped as a whole.
+    /// Enters a list and returns the number of its elements. Skips a list of another type as a whole.
     #[inline]
     fn list_of(&mut self, element: Wire) -> Result<Option<usize>> {
         self.enter()?;
@@ -150,7 +149,7 @@ impl<'a> Reader<'a> {
             15 => self.cursor.uleb128()?,
             len => u64::from(len),
         };
-        // Every element takes a byte, except none: so a list cannot be longer than what is left.
+        // Every element takes at least a byte, so a list cannot have more elements than bytes are left.
         if len > self.cursor.remaining() as u64 {
             return Err(long_list(len, self.cursor.remaining(), self.position()));
         }
@@ -162,67 +161,67 @@ impl<'a> Reader<'a> {
         Ok(List { len: len as usize, wire })
     }
 
-    /// A bool field: its type is its value.
+    /// Reads a bool field, whose type is its value.
     #[inline]
     pub fn bool(&mut self, wire: Wire) -> bool {
         wire == Wire::True
     }
 
-    /// A bool in a list: a byte. 1 is true; 2 and, by some writers, 0 are false.
+    /// Reads a bool in a list, which is a byte. 1 is true; 2 and, by some writers, 0 are false.
     #[inline]
     pub fn bool_element(&mut self) -> Result<bool> {
         Ok(self.cursor.u8()? == 1)
     }
 
-    /// A byte.
+    /// Reads a byte.
     #[inline]
     pub fn i8(&mut self) -> Result<i8> {
         Ok(self.cursor.u8()? as i8)
     }
 
-    /// A 16-bit integer.
+    /// Reads a 16-bit integer.
     #[inline]
     pub fn i16(&mut self) -> Result<i16> {
         self.zigzag_as()
     }
 
-    /// A 32-bit integer.
+    /// Reads a 32-bit integer.
     #[inline]
     pub fn i32(&mut self) -> Result<i32> {
         self.zigzag_as()
     }
 
-    /// The 32 bits of a checksum. QUIRK: some writers store it unsigned, as a number that a signed one cannot hold.
+    /// Reads the 32 bits of a checksum. QUIRK: some writers store it unsigned, which may not fit in a signed 32-bit integer.
     #[inline]
     pub fn crc(&mut self) -> Result<i32> {
         Ok(self.cursor.zigzag()? as i32)
     }
 
-    /// A 64-bit integer.
+    /// Reads a 64-bit integer.
     #[inline]
     pub fn i64(&mut self) -> Result<i64> {
         self.cursor.zigzag()
     }
 
-    /// A double.
+    /// Reads a double.
     #[inline]
     pub fn double(&mut self) -> Result<f64> {
         Ok(f64::from_bits(self.cursor.u64_le()?))
     }
 
-    /// Bytes, borrowed from the input.
+    /// Reads bytes, borrowed from the input.
     #[inline]
     pub fn binary(&mut self) -> Result<&'a [u8]> {
         let len = self.cursor.uleb128()?;
         self.cursor.take(usize::try_from(len).unwrap_or(usize::MAX))
     }
 
-    /// A string. What is not UTF-8 is kept: a bad byte in a name must not make a file unreadable, nor be lost.
+    /// Reads a string. Bytes that are not UTF-8 are kept: a bad byte in a name must neither make a file unreadable nor be lost.
     pub fn string(&mut self) -> Result<ThriftString> {
         self.binary().map(ThriftString::from_bytes)
     }
 
-    /// Adds a field that is missing, or present but of no use, to an error.
+    /// Creates the error for a required field that is missing, or present but unusable.
     #[cold]
     pub fn missing(&self, field: &str) -> Error {
         missing(field, self.position())
@@ -278,15 +277,15 @@ fn too_deep(position: usize) -> Error {
         .at(position as u64)
 }
 
-/// What lists have as elements that are read one by one.
+/// Elements of lists that can be read one by one.
 pub trait Element<'a>: Sized {
-    /// The type on the wire.
+    /// The wire type of an element.
     const WIRE: Wire;
 
-    /// Reads one.
+    /// Reads an element.
     fn read_element(r: &mut Reader<'a>) -> Result<Self>;
 
-    /// Skips one; fails if [`read_element`](Self::read_element) does.
+    /// Skips an element. Fails if [`read_element`](Self::read_element) would.
     #[inline]
     fn skip_element_observed(r: &mut Reader<'a>) -> Result<()> {
         Self::read_element(r).map(|_| ())
@@ -302,7 +301,7 @@ impl<'a> Element<'a> for &'a [u8] {
     }
 }
 
-/// A place in the input, to read from later.
+/// A position in the input, to read from later.
 #[derive(Debug, Clone, Copy)]
 pub struct Bookmark<'a> {
     rest: &'a [u8],
@@ -311,22 +310,22 @@ pub struct Bookmark<'a> {
 }
 
 impl<'a> Bookmark<'a> {
-    /// Where nothing is.
+    /// A position in an empty input.
     pub(crate) const NOWHERE: Bookmark<'static> = Bookmark { rest: &[], position: 0, depth: 0 };
 
-    /// Byte `position` of `bytes`, with the remaining nesting `depth`.
+    /// Returns the position of byte `position` of `bytes`, with the remaining nesting `depth`.
     #[inline]
     pub(crate) fn inside(bytes: &'a [u8], position: usize, depth: usize) -> Self {
         Bookmark { rest: &bytes[position..], position, depth }
     }
 
-    /// What is left of the input.
+    /// The input from this position on.
     #[inline]
     pub(crate) fn rest(self) -> &'a [u8] {
         self.rest
     }
 
-    /// How many bytes are before it.
+    /// The number of bytes before this position.
     #[inline]
     pub(crate) fn position(self) -> usize {
         self.position
@@ -338,20 +337,20 @@ impl<'a> Bookmark<'a> {
         self.depth
     }
 
-    /// The position `at` bytes after this one, with the remaining nesting `depth`.
+    /// Returns the position `at` bytes after this one, with the remaining nesting `depth`.
     #[inline]
     pub(crate) fn behind(self, at: usize, depth: usize) -> Self {
         Bookmark { rest: &self.rest[at..], position: self.position + at, depth }
     }
 
-    /// A reader at this place.
+    /// Creates a reader at this position.
     #[inline]
     pub fn reader(self) -> Reader<'a> {
         Reader { cursor: ByteCursor::with_base(self.position, self.rest), depth: self.depth }
     }
 }
 
-/// The elements of a list that was read once already, so that none can fail.
+/// The elements of a list. The list was read once already, so reading an element cannot fail.
 #[derive(Debug, Clone, Copy)]
 pub struct Elements<'a, T> {
     first: Bookmark<'a>,
@@ -360,37 +359,37 @@ pub struct Elements<'a, T> {
 }
 
 impl<'a, T: Element<'a>> Elements<'a, T> {
-    /// No elements.
+    /// Returns a list without elements.
     #[inline]
     pub fn none() -> Self {
         Elements { first: Bookmark::NOWHERE, len: 0, of: PhantomData }
     }
 
-    /// Those `len` that begin at `first`, which were read once.
+    /// Returns the `len` elements from `first` on, which must have been read once.
     #[inline]
     pub(crate) fn at(first: Bookmark<'a>, len: usize) -> Self {
         Elements { first, len, of: PhantomData }
     }
 
-    /// Where the first one is, and how many there are.
+    /// The position of the first element, and the number of elements.
     #[inline]
     pub(crate) fn parts(self) -> (Bookmark<'a>, usize) {
         (self.first, self.len)
     }
 
-    /// How many there are.
+    /// The number of elements.
     #[inline]
     pub fn len(self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
 
-    /// Whether one of them is this one.
+    /// Whether `element` is one of them.
     pub fn contains(self, element: T) -> bool
     where
         T: PartialEq,
@@ -398,7 +397,7 @@ impl<'a, T: Element<'a>> Elements<'a, T> {
         self.iter().any(|other| other == element)
     }
 
-    /// Reads them one by one.
+    /// Iterates over the elements.
     #[inline]
     pub fn iter(self) -> ElementsIter<'a, T> {
         ElementsIter { reader: self.first.reader(), left: self.len, of: PhantomData }
@@ -439,7 +438,7 @@ impl<'a, T: Element<'a>> Iterator for ElementsIter<'a, T> {
 
 impl<'a, T: Element<'a>> ExactSizeIterator for ElementsIter<'a, T> {}
 
-/// The types in field headers by their codes, integers of all widths as one.
+/// The types in field headers by their codes. Integers of all widths are one type.
 pub(super) const FIELD_WIRES: [Option<Wire>; 16] = {
     let mut wires = [None; 16];
     let mut code = 0;
@@ -453,5 +452,5 @@ pub(super) const FIELD_WIRES: [Option<Wire>; 16] = {
     wires
 };
 
-/// Elements reserved at once: large elements must not make a short input cost much more than its size.
+/// Maximum number of elements to reserve memory for at once: a short input with large elements must not cost much more than its size.
 const MAX_RESERVED: usize = 1 << 12;

@@ -7,10 +7,10 @@ use std::ops::Range;
 
 /// Observes which bits decided how a value was parsed.
 pub(super) trait SkipObserver {
-    /// `bits` of each of these bytes, counted from the start of the input, decided.
+    /// Reports that `bits` of each of `bytes` decided. Positions count from the start of the input.
     fn mark(&mut self, bytes: Range<usize>, bits: u8);
 
-    /// These bytes are the length of a byte string that ends before byte `end`.
+    /// Reports that the bytes `len` are the length of a byte string that ends before byte `end`.
     fn string(&mut self, len: Range<usize>, end: usize);
 }
 
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         let end = self.position();
         marks.mark(start..end, 0x80);
         if end - start == MAX_VARINT_BYTES {
-            // Only one of its bits may be set.
+            // Only one bit of the last byte may be set.
             marks.mark(end - 1..end, 0xff);
         }
         Ok(())
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         let start = self.position();
         let List { len, wire } = self.list_header()?;
         marks.mark(start..self.position(), 0xff);
-        // PERF: a loop of its own for what lists mostly have.
+        // PERF: separate loops for the most frequent types of elements.
         match wire {
             Wire::I16 | Wire::I32 | Wire::I64 => {
                 (0..len).try_for_each(|_| self.skip_varint_observed(marks))?
@@ -138,12 +138,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// An element of a list of another type than was looked for.
+    /// Skips an element of a list whose type was not expected.
     pub(super) fn skip_element(&mut self, wire: Wire) -> Result<()> {
         self.skip_element_observed(wire, &mut ())
     }
 
-    /// In lists and maps a bool is a byte.
+    /// Skips an element of a list or map, in which a bool is a byte.
     fn skip_element_observed<M: SkipObserver>(&mut self, wire: Wire, marks: &mut M) -> Result<()> {
         match wire {
             Wire::True | Wire::False => self.cursor.skip(1),
@@ -152,5 +152,5 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Bytes of a varint of 64 bits.
+/// Maximum length of a varint of 64 bits, in bytes.
 const MAX_VARINT_BYTES: usize = 10;

@@ -5,11 +5,10 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A string of the footer: text, in which each sequence that is not UTF-8 is shown as U+FFFD, and the bytes that are
-/// stored.
+/// A string of the footer: its bytes as stored, and a text in which each sequence that is not UTF-8 is replaced by U+FFFD.
 ///
-/// SPEC: `parquet.thrift` says `string`, which is UTF-8. QUIRK: writers that take bytes for keys, values and names store
-/// these as they are, and who copies a footer must not change them.
+/// SPEC: `parquet.thrift` has the type `string`, which is UTF-8. QUIRK: writers that accept bytes as keys, values and
+/// names store them unchanged, and a copy of a footer must not change them.
 ///
 /// ```
 /// use marquetry_format::ThriftString;
@@ -27,16 +26,16 @@ enum Repr {
     Other(Arc<Other>),
 }
 
-/// What is not UTF-8.
+/// A string that is not UTF-8, and the text that is shown for it.
 struct Other {
     bytes: Box<[u8]>,
     shown: Arc<str>,
 }
 
 impl ThriftString {
-    /// A string that is stored as these bytes.
+    /// Creates a string that is stored as these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        // The check alone is faster than the search for what to replace.
+        // Checking is faster than searching for sequences to replace.
         match str::from_utf8(bytes) {
             Ok(text) => text.into(),
             Err(_) => ThriftString(Repr::Other(Arc::new(Other {
@@ -46,7 +45,7 @@ impl ThriftString {
         }
     }
 
-    /// The text; sequences that are not UTF-8 are U+FFFD.
+    /// The text, with U+FFFD for sequences that are not UTF-8.
     #[inline]
     pub fn as_str(&self) -> &str {
         self.shared()
@@ -61,13 +60,13 @@ impl ThriftString {
         }
     }
 
-    /// Whether it is stored as UTF-8, as it should be.
+    /// Whether the stored bytes are UTF-8, as they should be.
     #[inline]
     pub fn is_utf8(&self) -> bool {
         matches!(self.0, Repr::Utf8(_))
     }
 
-    /// The text, to be shared.
+    /// The text, which can be shared.
     #[inline]
     pub fn shared(&self) -> &Arc<str> {
         match &self.0 {
@@ -120,7 +119,7 @@ impl fmt::Display for ThriftString {
     }
 }
 
-/// Those of the same bytes are equal.
+/// Strings are equal if their bytes are.
 impl PartialEq for ThriftString {
     fn eq(&self, other: &Self) -> bool {
         self.as_bytes() == other.as_bytes()

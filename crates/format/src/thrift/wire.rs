@@ -1,6 +1,6 @@
 //! The wire types of the Thrift compact protocol.
 
-/// The types of the compact protocol, as they are in field and list headers.
+/// The types of the compact protocol, as field and list headers name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     /// A bool that is true.
@@ -32,8 +32,8 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// A field that is an integer of 16, 32 or 64 bits. QUIRK: all are zigzag varints, and writers disagree on the
-    /// width of some fields, so that readers do not tell them apart.
+    /// A field that is an integer of 16, 32 or 64 bits. QUIRK: all of them are zigzag varints, and writers disagree on
+    /// the width of some fields, so readers do not distinguish them.
     pub const INT: Wire = Wire::I64;
 
     pub(super) const fn from_code(code: u8) -> Option<Wire> {
@@ -55,8 +55,8 @@ impl Wire {
         })
     }
 
-    /// Whether a list of this type can be read as one of `other`. Integers of any
-    /// width are the same, see [`INT`](Self::INT). A list of bools may have either bool as its type.
+    /// Whether a list of this type can be read as a list of `other`. Integers of all widths are the same, see
+    /// [`INT`](Self::INT). A list of bools may have the type of either bool.
     pub(super) fn reads_as(self, other: Wire) -> bool {
         let kind = |wire| match wire {
             Wire::I16 | Wire::I32 | Wire::I64 => Wire::I64,

@@ -1,4 +1,4 @@
-//! Writing the compact protocol.
+//! Writes the compact protocol.
 
 use super::wire::Wire;
 
@@ -6,22 +6,22 @@ use super::wire::Wire;
 #[derive(Debug, Default)]
 pub struct Writer {
     bytes: Vec<u8>,
-    /// The id of the field written last in the current struct.
+    /// The id of the last field written in the current struct.
     last_id: i16,
 }
 
 impl Writer {
-    /// An empty writer.
+    /// Creates an empty writer.
     pub fn new() -> Self {
         Writer::default()
     }
 
-    /// What was written.
+    /// Returns the bytes that were written.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// A whole struct: its fields are what `write` writes.
+    /// Writes a struct, whose fields `write` writes.
     pub fn fields(&mut self, write: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.last_id);
         write(self);
@@ -29,64 +29,64 @@ impl Writer {
         self.last_id = outer;
     }
 
-    /// A struct in a field; `write` writes the whole struct.
+    /// Writes a field that is a struct. `write` writes the whole struct.
     pub fn nested_field(&mut self, id: i16, write: impl FnOnce(&mut Self)) {
         self.header(id, Wire::Struct);
         write(self);
     }
 
-    /// A struct in a field; `write` writes its fields.
+    /// Writes a field that is a struct. `write` writes the fields of the struct.
     pub fn struct_field(&mut self, id: i16, write: impl FnOnce(&mut Self)) {
         self.nested_field(id, |w| w.fields(write));
     }
 
-    /// A struct without fields in a field.
+    /// Writes a field that is a struct without fields.
     pub fn empty_field(&mut self, id: i16) {
         self.struct_field(id, |_| ());
     }
 
-    /// A bool in a field.
+    /// Writes a bool field.
     pub fn bool_field(&mut self, id: i16, value: bool) {
         self.header(id, if value { Wire::True } else { Wire::False });
     }
 
-    /// A byte in a field.
+    /// Writes a byte field.
     pub fn i8_field(&mut self, id: i16, value: i8) {
         self.header(id, Wire::I8);
         self.bytes.push(value as u8);
     }
 
-    /// A 16-bit integer in a field.
+    /// Writes a 16-bit integer field.
     pub fn i16_field(&mut self, id: i16, value: i16) {
         self.header(id, Wire::I16);
         self.i64(i64::from(value));
     }
 
-    /// A 32-bit integer in a field.
+    /// Writes a 32-bit integer field.
     pub fn i32_field(&mut self, id: i16, value: i32) {
         self.header(id, Wire::I32);
         self.i64(i64::from(value));
     }
 
-    /// A 64-bit integer in a field.
+    /// Writes a 64-bit integer field.
     pub fn i64_field(&mut self, id: i16, value: i64) {
         self.header(id, Wire::I64);
         self.i64(value);
     }
 
-    /// A double in a field.
+    /// Writes a double field.
     pub fn double_field(&mut self, id: i16, value: f64) {
         self.header(id, Wire::Double);
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// Bytes or text in a field.
+    /// Writes a field of bytes or text.
     pub fn binary_field(&mut self, id: i16, value: &[u8]) {
         self.header(id, Wire::Binary);
         self.binary(value);
     }
 
-    /// A list in a field; `write` writes each element.
+    /// Writes a field that is a list. `write` writes each element.
     pub fn list_field<T>(&mut self, id: i16, wire: Wire, list: &[T], mut write: impl FnMut(&mut Self, &T)) {
         self.header(id, Wire::List);
         match list.len() {
@@ -99,17 +99,17 @@ impl Writer {
         list.iter().for_each(|element| write(self, element));
     }
 
-    /// An integer of any width, in a list.
+    /// Writes an integer of any width as an element of a list.
     pub fn i64(&mut self, value: i64) {
         self.uleb128(((value << 1) ^ (value >> 63)) as u64);
     }
 
-    /// A bool in a list.
+    /// Writes a bool as an element of a list.
     pub fn bool_element(&mut self, value: bool) {
         self.bytes.push(if value { 1 } else { 2 });
     }
 
-    /// Bytes or text in a list.
+    /// Writes bytes or text as an element of a list.
     pub fn binary(&mut self, value: &[u8]) {
         self.uleb128(value.len() as u64);
         self.bytes.extend_from_slice(value);
