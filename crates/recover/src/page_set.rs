@@ -16,25 +16,25 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Pages in the order of the file, and what is needed to read them.
+/// Pages in the order of the file, with what is needed to read them.
 pub(crate) struct PageSet<'a> {
     pub(crate) window: &'a mut Window,
     pub(crate) pages: &'a Arc<[FoundPage]>,
     pub(crate) schema: &'a Arc<Schema>,
     created_by: Option<Arc<str>>,
-    /// Who validates chunks.
+    /// The threads that validate chunks.
     workers: Workers,
     pub(crate) budget: &'a mut SearchBudget,
     decompressor: Decompressor,
     /// The likeliest codec.
     codec: Option<Codec>,
-    /// For each page, the first one behind it that has another number of values.
+    /// For each page, the first page behind it with another number of values.
     even_until: Vec<usize>,
-    /// The columns that metadata behind chunks name, by the page behind the chunk.
+    /// Column paths in the metadata behind chunks, by the page behind the chunk.
     paths: HashMap<usize, Vec<ThriftString>>,
-    /// Rows of pages, by page and largest levels.
+    /// Numbers of rows of pages, by page and maximum levels.
     rows: HashMap<(usize, u8, u8), Option<u64>>,
-    /// Whether the values of all pages fit one type only.
+    /// Whether the values of every page fit only one type.
     all_exact: bool,
 }
 
@@ -67,7 +67,7 @@ impl<'a> PageSet<'a> {
         }
     }
 
-    /// Whether each column could be mistaken for the one some columns further on.
+    /// Whether each column could be mistaken for the one some places further on.
     pub(crate) fn columns_look_alike(&self) -> bool {
         let columns = self.schema.columns();
         let n = columns.len();
@@ -97,8 +97,8 @@ impl<'a> PageSet<'a> {
         pages.is_none_or(|(before, page)| filler::is_known(self.window, before.end..page.offset))
     }
 
-    /// Validates the chunks of these columns. Stops behind the first outer error: a chunk that does not fit the layout. The
-    /// inner one is a damaged page.
+    /// Validates the chunks of these columns. Stops after the first outer error: a chunk that does not fit the layout.
+    /// An inner error is a damaged page.
     pub(crate) fn described(
         &self,
         layout: &GroupLayout,
