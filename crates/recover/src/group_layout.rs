@@ -96,7 +96,6 @@ pub(crate) struct OrphanPages {
 }
 
 /// Whether pages of one column can be read as pages of the other.
-/// Whether pages of one column can be read as pages of the other.
 ///
 /// `exact`: the pages are PLAIN, or have dictionaries, so that only values of one width fill them. Delta encodings look
 /// the same for both integer types, and for byte strings of any length.
