@@ -163,7 +163,7 @@ impl<'a> Typed<'a> {
 struct Checks<'f, 'a> {
     findings: &'f mut Findings,
     place: &'f ErrorLocation,
-    /// What slots of the column are.
+    /// The word for slots of the column in messages.
     what: &'static str,
     /// Number of slots before those of the batch.
     first: usize,
