@@ -11,11 +11,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a value of FILE may lead to. Without anything that is allowed only bytes in the values themselves are given.
+/// The sources that FILE values may refer to. By default, only bytes that are stored inline in the values can be read.
 ///
-/// Values come from whoever wrote the file, so nothing of theirs is believed: a path is followed through its symbolic links before it
-/// is held against the directories that are allowed, only plain files are opened, and of URLs only those below a prefix, without
-/// steps upwards.
+/// Values are untrusted: anybody may have written the file. So the symbolic links of a path are resolved before it is
+/// compared with the allowed directories, only regular files are opened, and URLs must begin with an allowed prefix and
+/// have no `.` or `..` steps.
 #[derive(Clone, Default)]
 pub struct FileAccess {
     own_file: Option<Arc<dyn Source>>,
@@ -24,27 +24,27 @@ pub struct FileAccess {
     without_checksums: bool,
 }
 
-/// Opens a URL.
+/// A function that opens a URL.
 type Opener = Arc<dyn Fn(&str) -> Result<Arc<dyn Source>> + Send + Sync>;
 
 impl FileAccess {
-    /// Allows nothing but what is in the values themselves.
+    /// Allows only bytes that are stored inline in the values.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Allows ranges of the Parquet file that the values are in.
+    /// Allows ranges of the Parquet file that contains the values.
     pub fn with_own_file(mut self, file: Arc<dyn Source>) -> Self {
         self.own_file = Some(file);
         self
     }
 
-    /// Allows URLs that begin with this prefix, which `open` opens. The prefix has to have a scheme, and ends behind its host at the
-    /// earliest: `s3://bucket/` or `https://example.com/images/`.
+    /// Allows URLs that begin with this prefix, which `open` opens. The prefix must have a scheme and a host with a
+    /// slash behind it: `s3://bucket/` or `https://example.com/images/`.
     ///
     /// # Errors
     ///
-    /// If it is no such prefix.
+    /// If `prefix` is not such a prefix.
     pub fn with_urls(
         mut self,
         prefix: &str,
@@ -61,18 +61,19 @@ impl FileAccess {
         Ok(self)
     }
 
-    /// Does not compare checksums.
+    /// Turns off the comparison of checksums.
     pub fn without_checksums(mut self) -> Self {
         self.without_checksums = true;
         self
     }
 
-    /// The bytes that a value refers to, from front to back. The checksum is compared when the last of them is read; one by a store's
-    /// ETag, or of an algorithm that the format does not have, is not.
+    /// Opens the bytes that a value refers to, for reading from front to back. The checksum is compared when the last
+    /// bytes are read. ETags, and checksums of algorithms that the format does not define, are not compared.
     ///
     /// # Errors
     ///
-    /// If the value is not legal, what it leads to is not allowed or cannot be opened, or has not as many bytes.
+    /// If the value is invalid, if its target is not allowed or cannot be opened, or if the target is shorter than the
+    /// range.
     pub fn open(&self, reference: &FileRef<'_>) -> Result<FileReader> {
         let (source, range): (Arc<dyn Source>, Option<Range<u64>>) = match reference.location()? {
             Location::Inline(bytes) => (Arc::new(Bytes::copy_from_slice(bytes)), None),
@@ -112,7 +113,7 @@ impl FileAccess {
     }
 }
 
-/// Whether a URL has no steps upwards, in whatever spelling, no user, and no signs that parsers disagree about.
+/// Whether a URL has no `.` or `..` steps in any spelling, no user, and no characters that parsers disagree about.
 fn is_plain_url(url: &str) -> bool {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split('/').next().unwrap_or_default();

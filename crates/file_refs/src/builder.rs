@@ -13,17 +13,17 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where the bytes of a file go.
+/// How a value stores the bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stored {
-    /// Into the value.
+    /// Inline, in the value.
     Inline,
-    /// Nowhere: the value refers to the file.
+    /// Not at all: the value only refers to the file.
     ByReference,
 }
 
-/// Makes a column of FILE, row by row.
+/// Builds a column of FILE, row by row.
 ///
 /// ```
 /// use marquetry_file_refs::{Algorithm, FileRefBuilder, FileRefColumn, Stored};
@@ -48,12 +48,13 @@ pub struct FileRefBuilder {
     checksum: StringBuilder,
     inline: BinaryBuilder,
     present: NullBufferBuilder,
-    /// Bytes that all values together may have: offsets have 32 bits.
+    /// Maximum bytes of all inline values together: offsets have 32 bits.
     most_inline: usize,
 }
 
 impl FileRefBuilder {
-    /// Values get checksums of this algorithm; none by [`Algorithm::ETag`], which only stores have.
+    /// Creates a builder whose values get checksums of this algorithm. With [`Algorithm::ETag`], which only stores can
+    /// compute, they get none.
     pub fn new(algorithm: Algorithm) -> Self {
         FileRefBuilder {
             algorithm,
@@ -67,17 +68,18 @@ impl FileRefBuilder {
         }
     }
 
-    /// The field of a column, which becomes FILE when it is written.
+    /// Returns the field of such a column, which is written as FILE.
     pub fn field(name: &str) -> Field {
         let metadata = HashMap::from([("ARROW:extension:name".to_owned(), FILE_EXTENSION.to_owned())]);
         Field::new(name, DataType::Struct(fields()), true).with_metadata(metadata)
     }
 
-    /// Appends a file, which is read to its end. `uri` is what the value says of where it is.
+    /// Reads a file to its end and appends it. The value stores `uri` as the location of the file.
     ///
     /// # Errors
     ///
-    /// If it is no plain file, cannot be read, or has more bytes than are left of the 2 GiB that the values of a column can have.
+    /// If it is not a regular file, cannot be read, or has more bytes than are left of the 2 GiB that the inline values
+    /// of a column can have.
     pub fn append_file(
         &mut self,
         path: &Path,
@@ -120,7 +122,7 @@ impl FileRefBuilder {
         Ok(())
     }
 
-    /// Appends a row without a value.
+    /// Appends a null.
     pub fn append_null(&mut self) {
         self.uri.append_null();
         self.size.append_null();
@@ -130,7 +132,7 @@ impl FileRefBuilder {
         self.present.append_null();
     }
 
-    /// The column.
+    /// Returns the column.
     pub fn finish(mut self) -> StructArray {
         let columns: Vec<ArrayRef> = vec![
             Arc::new(self.uri.finish()),

@@ -7,26 +7,26 @@ use marquetry_base::{Error, Result, to_hex};
 use md5::{Digest, Md5};
 use sha2::Sha256;
 
-/// A digest and what it was computed by.
+/// A checksum: an algorithm and its digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checksum<'a> {
-    /// The algorithm; `None` if it is none that the format has, which readers pass over.
+    /// The algorithm, or `None` if the format does not define it. Readers ignore such checksums.
     pub algorithm: Option<Algorithm>,
     /// The digest as text.
     pub digest: &'a str,
 }
 
-/// The algorithms of the format.
+/// The checksum algorithms of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// What a store calls a version of the whole file. Nobody else can compute it.
+    /// The name that a store gives a version of the whole file. Only the store can compute it.
     ETag,
     /// 128 bits.
     Md5,
-    /// 32 bits, of the polynomial of zip.
+    /// 32 bits, with the polynomial of zip.
     Crc32,
-    /// 32 bits, of the polynomial of Castagnoli.
+    /// 32 bits, with the Castagnoli polynomial.
     Crc32c,
     /// 256 bits.
     Sha256,
@@ -41,12 +41,12 @@ impl Algorithm {
         (Algorithm::Sha256, "SHA-256", 64),
     ];
 
-    /// Its name in the format.
+    /// Returns the algorithm's name in the format.
     pub fn name(self) -> &'static str {
         Algorithm::ALL.iter().find(|(known, ..)| *known == self).map_or("", |(_, name, _)| name)
     }
 
-    /// The checksum of bytes, as a value of FILE has it. Of [`ETag`](Self::ETag) there is none.
+    /// Returns the checksum of bytes as a FILE value stores it, or `None` for [`ETag`](Self::ETag).
     ///
     /// ```
     /// use marquetry_file_refs::Algorithm;
@@ -61,12 +61,12 @@ impl Algorithm {
 }
 
 impl<'a> Checksum<'a> {
-    /// Takes the text of a checksum apart.
+    /// Parses a checksum.
     ///
     /// # Errors
     ///
-    /// If there is no colon in it, or the digest of an algorithm of the format is not hexadecimal in small letters, or not as long
-    /// as it should be.
+    /// If there is no colon, or if the digest of an algorithm of the format, other than ETag, is not lower-case
+    /// hexadecimal of the right length.
     pub fn parse(text: &'a str) -> Result<Self> {
         let Some((name, digest)) = text.split_once(':') else {
             return Err(Error::corrupt("FILE: a checksum without a colon behind its algorithm"));
@@ -82,7 +82,7 @@ impl<'a> Checksum<'a> {
     }
 }
 
-/// A digest in the making.
+/// A digest that is being computed.
 #[derive(Debug, Clone)]
 pub(crate) enum Hasher {
     Md5(Box<Md5>),
@@ -92,7 +92,7 @@ pub(crate) enum Hasher {
 }
 
 impl Hasher {
-    /// `None` of what cannot be computed.
+    /// Returns `None` for ETag, which cannot be computed.
     pub(crate) fn new(algorithm: Algorithm) -> Option<Self> {
         Some(match algorithm {
             Algorithm::ETag => return None,
@@ -112,7 +112,7 @@ impl Hasher {
         }
     }
 
-    /// In hexadecimal.
+    /// Returns the digest in hexadecimal.
     pub(crate) fn finish(self) -> String {
         match self {
             Hasher::Md5(hasher) => to_hex(&hasher.finalize()),

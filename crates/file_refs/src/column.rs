@@ -7,10 +7,10 @@ use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::{DataType, Field};
 use marquetry_base::{Error, Result};
 
-/// The Arrow extension that tells a struct that is FILE from others.
+/// The name of the Arrow extension that marks a struct as FILE.
 pub const FILE_EXTENSION: &str = "marquetry.file";
 
-/// Whether a field is one of FILE: by its extension.
+/// Whether a field is FILE, by its extension.
 pub fn is_file_ref(field: &Field) -> bool {
     matches!(field.data_type(), DataType::Struct(_))
         && field.metadata().get("ARROW:extension:name").is_some_and(|name| name == FILE_EXTENSION)
@@ -29,11 +29,12 @@ pub struct FileRefColumn<'a> {
 }
 
 impl<'a> FileRefColumn<'a> {
-    /// Of a struct as readers give it. Fields are found by their exact names; others are passed over.
+    /// Creates the column from a struct array as readers return it. Fields are found by their exact names; others are
+    /// ignored.
     ///
     /// # Errors
     ///
-    /// If it is no struct, has none of the fields, or one of another type.
+    /// If it is not a struct, has none of `uri`, `offset` and `inline`, or has a field of another type.
     pub fn try_new(array: &'a dyn Array) -> Result<Self> {
         let array = array
             .as_any()
@@ -74,11 +75,11 @@ impl<'a> FileRefColumn<'a> {
         self.array.is_empty()
     }
 
-    /// The value of a row; `None` if it is null.
+    /// Returns the value of a row, or `None` if it is null.
     ///
     /// # Panics
     ///
-    /// If there is no such row.
+    /// If `row` is out of bounds.
     pub fn get(&self, row: usize) -> Option<FileRef<'a>> {
         let number = |column: Option<&'a ArrayRef>| {
             let column = column?.as_primitive::<Int64Type>();
@@ -94,7 +95,7 @@ impl<'a> FileRefColumn<'a> {
         })
     }
 
-    /// The values of all rows.
+    /// Returns an iterator over the values of all rows.
     pub fn iter(&self) -> impl Iterator<Item = Option<FileRef<'a>>> + '_ {
         (0..self.len()).map(|row| self.get(row))
     }

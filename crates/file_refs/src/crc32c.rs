@@ -1,6 +1,6 @@
 //! CRC-32C: the polynomial of Castagnoli, a byte at a time.
 
-/// A checksum in the making.
+/// A checksum that is being computed.
 #[derive(Debug, Clone)]
 pub(crate) struct Crc32c(u32);
 

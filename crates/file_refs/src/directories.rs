@@ -5,10 +5,11 @@ use marquetry_base::{Error, Result};
 use std::path::{Path, PathBuf};
 
 impl FileAccess {
-    /// Allows plain files in a directory and below it, whatever symbolic links lead there, by `file:` URIs and relative ones.
+    /// Allows regular files in a directory and below it, by `file:` URIs and relative ones. Symbolic links are resolved
+    /// first.
     ///
-    /// What others change there between the look at a path and its opening goes unseen: who may write in the directory may have
-    /// any file of it read.
+    /// Changes that others make there between the check of a path and its opening are not noticed: whoever can write to
+    /// the directory may have any file read that this process can read.
     ///
     /// # Errors
     ///
@@ -24,7 +25,8 @@ impl FileAccess {
         Ok(self)
     }
 
-    /// What relative URIs are relative to: the directory that the Parquet file is in. This alone allows nothing.
+    /// Sets the directory that relative URIs are relative to, which is that of the Parquet file. This alone allows
+    /// nothing.
     pub fn with_base(mut self, directory: impl Into<PathBuf>) -> Self {
         self.local.base = Some(directory.into());
         self

@@ -6,16 +6,16 @@ use marquetry_core::source::Source;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Directories, and what relative URIs are relative to.
+/// The allowed directories, and the base of relative URIs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LocalAccess {
-    /// Without symbolic links.
+    /// Canonical paths, without symbolic links.
     pub(crate) directories: Vec<PathBuf>,
     pub(crate) base: Option<PathBuf>,
 }
 
 impl LocalAccess {
-    /// The path of a `file:` URI, or of a relative one; `None` of other schemes.
+    /// Returns the path of a `file:` URI or of a relative one, or `None` for other schemes.
     pub(crate) fn path_of(&self, uri: &str) -> Result<Option<PathBuf>> {
         let wrong = |why: &str| Error::corrupt(format!("FILE: {}: {why}", Printable(uri)));
         let (scheme, rest) = match uri.split_once(':') {
@@ -47,19 +47,19 @@ impl LocalAccess {
         }
     }
 
-    /// Opens a plain file that is, through all symbolic links, below a directory that is allowed.
+    /// Opens a regular file that is below an allowed directory after all symbolic links are resolved.
     pub(crate) fn open(&self, path: &Path, uri: &str) -> Result<Arc<dyn Source>> {
         let shown = Printable(uri);
         let refused = || Error::unsupported(format!("FILE: {shown} is not allowed"));
         if self.directories.is_empty() {
             return Err(refused());
         }
-        // Whether a file exists is not told of places that are not allowed.
+        // For places that are not allowed, the error does not reveal whether a file exists.
         let found = path.canonicalize().map_err(|_| self.missing(path, uri))?;
         if !self.directories.iter().any(|directory| found.starts_with(directory)) {
             return Err(refused());
         }
-        // A pipe would wait for ever, and a device has no end.
+        // A pipe would block forever, and a device has no end.
         let metadata = found.metadata().map_err(|error| Error::io(format!("FILE: {shown}"), error))?;
         if !metadata.is_file() {
             return Err(Error::unsupported(format!("FILE: {shown} is no plain file")));
@@ -69,7 +69,7 @@ impl LocalAccess {
 
     fn missing(&self, path: &Path, uri: &str) -> Error {
         let shown = Printable(uri);
-        // The nearest directory that is there decides whether that may be told.
+        // The nearest existing ancestor decides whether the error may reveal that the file is missing.
         let parent = path.ancestors().skip(1).find_map(|parent| parent.canonicalize().ok());
         let is_allowed = parent
             .is_some_and(|parent| self.directories.iter().any(|directory| parent.starts_with(directory)));
@@ -80,7 +80,8 @@ impl LocalAccess {
     }
 }
 
-/// A path whose `%41` are `A`; `None` if it is no text, or has a zero byte.
+/// Decodes the percent escapes of a path, `%41` to `A`. Returns `None` if an escape is invalid, or if the path is
+/// empty, is not UTF-8, or has a zero byte.
 fn decoded(path: &str) -> Option<String> {
     let mut out = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

@@ -9,18 +9,18 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Reads what a value of FILE refers to. No more than 256 KiB are held at a time, however large it is.
+/// A reader of the bytes that a FILE value refers to. It holds at most 256 KiB at a time, however large the file is.
 ///
-/// The checksum is compared with the last byte: the read that would give it fails if they differ. So what was read before the end
-/// was not compared yet.
+/// The checksum is compared at the end: the read that would return the last byte fails if it differs. So bytes read
+/// before the end have not been verified yet.
 pub struct FileReader {
     source: Arc<dyn Source>,
-    /// What was not fetched yet.
+    /// The range that has not been fetched yet.
     left: Range<u64>,
     len: u64,
     part: Bytes,
     checksum: Option<(Algorithm, Hasher, String)>,
-    /// What was wrong with the checksum, which each read at the end tells.
+    /// The checksum error, which every later read returns again.
     mismatch: Option<String>,
 }
 
@@ -34,21 +34,21 @@ impl FileReader {
         FileReader { source, left: range, len, part: Bytes::new(), checksum, mismatch: None }
     }
 
-    /// How many bytes there are in all.
+    /// Returns the total number of bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The next bytes; none behind the last ones.
+    /// Returns the next bytes, or none at the end.
     ///
     /// # Errors
     ///
-    /// If they cannot be read, or they are the last ones and the checksum is another: then every later call fails, too.
+    /// If they cannot be read, or if they are the last ones and the checksum differs. Then every later call fails, too.
     pub fn next_part(&mut self) -> Result<Bytes> {
         if !self.part.is_empty() {
             return Ok(std::mem::take(&mut self.part));
@@ -74,7 +74,7 @@ impl FileReader {
         }
     }
 
-    /// The next bytes, `most` of them at most; none behind the last ones.
+    /// Returns the next bytes, at most `most` of them, or none at the end.
     ///
     /// # Errors
     ///
@@ -87,11 +87,11 @@ impl FileReader {
         Ok(part)
     }
 
-    /// All bytes that were not read yet.
+    /// Reads all bytes that have not been read yet.
     ///
     /// # Errors
     ///
-    /// If there are more than `most`, and as [`next_part`](Self::next_part).
+    /// If there are more than `most` bytes, and as [`next_part`](Self::next_part).
     pub fn read_all(&mut self, most: u64) -> Result<Vec<u8>> {
         let len = self.left.end - self.left.start + self.part.len() as u64;
         if len > most {
@@ -128,5 +128,5 @@ impl fmt::Debug for FileReader {
     }
 }
 
-/// Bytes that are fetched at a time.
+/// Number of bytes that are fetched at a time.
 const PART: u64 = 256 << 10;

@@ -4,41 +4,41 @@ use crate::checksum::Checksum;
 use marquetry_base::{Error, Result};
 use std::ops::Range;
 
-/// A value of FILE. Fields that are absent and fields that are null are the same.
+/// A value of FILE. An absent field and a null field mean the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FileRef<'a> {
-    /// Another file, as a URI reference of RFC 3986. Without one it is the file that the value is in.
+    /// The other file, as a URI reference of RFC 3986. Without it, the bytes are in the same file as the value.
     pub uri: Option<&'a str>,
-    /// The first byte.
+    /// Offset of the first byte.
     pub offset: Option<i64>,
-    /// How many bytes.
+    /// Number of bytes.
     pub size: Option<i64>,
     /// The media type; without one `application/octet-stream`.
     pub content_type: Option<&'a str>,
     /// Algorithm and digest of the bytes, such as `CRC32:9f597f55`.
     pub checksum: Option<&'a str>,
-    /// The bytes themselves. Then the other fields only say where they came from.
+    /// The bytes themselves. The other fields then only say where they came from.
     pub inline: Option<&'a [u8]>,
 }
 
 /// Where the bytes of a value are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location<'a> {
-    /// In the value.
+    /// Inline in the value.
     Inline(&'a [u8]),
-    /// In the file that the value is in.
+    /// In the same file as the value.
     OwnFile(Range<u64>),
     /// In another file.
     Uri {
-        /// Which.
+        /// The URI of the file.
         uri: &'a str,
-        /// Which bytes; all of them if `None`.
+        /// The byte range, or `None` for the whole file.
         range: Option<Range<u64>>,
     },
 }
 
 impl<'a> FileRef<'a> {
-    /// Where the bytes are.
+    /// Returns where the bytes are.
     ///
     /// SPEC: LogicalTypes.md, FILE, Resolution.
     ///
@@ -52,8 +52,8 @@ impl<'a> FileRef<'a> {
     ///
     /// # Errors
     ///
-    /// If the fields do not say it: an offset without a size, no `uri` and no offset, a number that is negative, an end beyond
-    /// 2^63.
+    /// If the fields do not determine it: an offset without a size, neither `uri` nor an offset, a negative number, or
+    /// an end beyond 2^63.
     pub fn location(&self) -> Result<Location<'a>> {
         if let Some(inline) = self.inline {
             return Ok(Location::Inline(inline));
@@ -66,7 +66,7 @@ impl<'a> FileRef<'a> {
             },
         };
         let (offset, size) = (number("offset", self.offset)?, number("size", self.size)?);
-        // An empty text is as good as none.
+        // An empty URI counts as none.
         let uri = self.uri.filter(|uri| !uri.is_empty());
         let range = match (offset, size) {
             (Some(offset), Some(size)) => {
@@ -87,21 +87,21 @@ impl<'a> FileRef<'a> {
         }
     }
 
-    /// Looks at all fields.
+    /// Checks all fields.
     ///
     /// # Errors
     ///
-    /// As [`location`](Self::location), and if the checksum has not the form of its algorithm.
+    /// As [`location`](Self::location), and if the checksum is malformed.
     pub fn check(&self) -> Result<()> {
         self.location()?;
         self.checksum().map(drop)
     }
 
-    /// The checksum; `None` if there is none.
+    /// Returns the checksum, or `None` if there is none.
     ///
     /// # Errors
     ///
-    /// If it has not the form of its algorithm.
+    /// If the checksum is malformed for its algorithm.
     pub fn checksum(&self) -> Result<Option<Checksum<'a>>> {
         self.checksum.filter(|text| !text.is_empty()).map(Checksum::parse).transpose()
     }

@@ -14,5 +14,5 @@ pub use marquetry_arrow::schema::{
     print_stored as print_stored_schema,
 };
 
-/// The key of an Arrow field's metadata under which the Parquet field id stands.
+/// The metadata key of an Arrow field that holds the Parquet field id.
 pub const PARQUET_FIELD_ID_META_KEY: &str = FIELD_ID_KEY;

@@ -10,15 +10,15 @@ use marquetry_core::metrics::WriteMetrics;
 use marquetry_core::write::WriterProperties;
 use std::path::Path;
 
-/// Begins a Parquet file of batches of `schema`.
+/// Begins a Parquet file for batches of `schema`.
 ///
-/// It appears at `path` when it is [closed](ParquetFileWriter::close), complete, in place of a file that was there before.
-/// Dropped before that, or after an error or a crash, what was there stays. With
-/// [checkpoints](WriterProperties::checkpoint_every) the hidden file beside it, `.NAME.PID-N.tmp`, stays as well once it
-/// has one, for what is in it can be read up to there; [`ParquetFileWriter::discard`] removes it.
+/// The file appears at `path`, complete, when it is [closed](ParquetFileWriter::close), and then replaces a file that
+/// was there before. If the writer is dropped earlier, fails, or the process crashes, the old file stays. With
+/// [checkpoints](WriterProperties::checkpoint_every) the hidden temporary file beside it, `.NAME.PID-N.tmp`, stays as
+/// well once it has a checkpoint, because it can be read up to there; [`ParquetFileWriter::discard`] removes it.
 ///
 /// Encodings are chosen by trying them, pages are compressed with ZSTD and have checksums, and all statistics and
-/// indexes are there; [`create_with_properties`] takes other properties.
+/// indexes are written. [`create_with_properties`] takes other properties.
 ///
 /// ```
 /// use arrow_array::{ArrayRef, Float64Array, RecordBatch};
@@ -39,12 +39,12 @@ use std::path::Path;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Fails if there is no such directory or it may not be written to, or if Parquet cannot store a column.
+/// Fails if the directory does not exist or is not writable, or if Parquet cannot store a column.
 pub fn create(path: impl AsRef<Path>, schema: SchemaRef) -> Result<ParquetFileWriter> {
     create_with_properties(path, schema, WriterProperties::default())
 }
 
-/// As [`create`], with these properties.
+/// Begins a Parquet file as [`create`] does, with these properties.
 pub fn create_with_properties(
     path: impl AsRef<Path>,
     schema: SchemaRef,
@@ -70,22 +70,24 @@ impl ParquetFileWriter {
         self.writer.write(batch).map_err(|error| error.in_file(self.name.as_str()))
     }
 
-    /// The writer, for what is not here: ending a row group, sizes, more metadata.
+    /// Returns the writer below, for what is not here: ending a row group, sizes, more metadata.
     pub fn writer(&mut self) -> &mut ArrowWriter<AtomicFile> {
         &mut self.writer
     }
 
-    /// What writing has cost so far; the [writer's counters](ArrowWriter::counters) have it once the file is closed, too.
+    /// Returns what writing has cost so far. The [writer's counters](ArrowWriter::counters) have it after the file is
+    /// closed, too.
     pub fn metrics(&self) -> WriteMetrics {
         self.writer.metrics()
     }
 
-    /// Gives the file up, and removes what was written of it.
+    /// Discards the file, and removes what was written of it.
     pub fn discard(self) {
         self.writer.into_sink().discard();
     }
 
-    /// Writes what is left, brings the file to the disk, and gives it its name. Says what the footer says.
+    /// Writes the rest and the footer, syncs the file to disk, and gives it its name. Returns the metadata of the
+    /// footer.
     pub fn close(self) -> Result<ParquetMetaData> {
         let counters = self.writer.counters().clone();
         let end = || {

@@ -11,14 +11,14 @@ pub use marquetry_core::io::{
 pub use marquetry_core::source::Source;
 pub use marquetry_core::write::Durable;
 
-/// Footers inside a file: checkpoints, and those from before it grew.
+/// Footers inside a file: checkpoints, and footers from before it grew.
 pub mod checkpoint {
     pub use marquetry_core::checkpoint::{
         CheckpointFound, Evidence, find_last_checkpoint, find_last_encrypted_checkpoint, find_last_footer,
     };
 }
 
-/// Encrypted files: their keys, and who finds them.
+/// Encrypted files: keys, and how they are found.
 ///
 /// ```
 /// use marquetry::arrow::arrow_reader::ArrowReaderOptions;
@@ -58,7 +58,7 @@ pub mod metadata {
     };
 }
 
-/// What stands beside the pages: bounds and places of data pages.
+/// Page indexes and bloom filters, which are stored apart from the pages.
 pub mod page_index {
     pub use marquetry_core::page_index::{
         PageIndex, PageLocations, read_bloom_filter, read_bloom_filter_bytes, read_bloom_filter_header,
@@ -76,7 +76,7 @@ pub mod page {
     };
 }
 
-/// How a file is written.
+/// Writer properties.
 pub mod properties {
     pub use marquetry_core::write::{
         BloomFilterPosition, BloomFilterProperties, BloomFilterPropertiesBuilder, CdcOptions, CheckpointCost,

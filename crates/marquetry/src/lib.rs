@@ -81,7 +81,7 @@ pub mod geo {
     pub use marquetry_geo::*;
 }
 
-/// VARIANT: values in binary, JSON both ways, paths; and columns of it, shredded or not.
+/// VARIANT: binary values, JSON in both directions, paths, and columns, shredded or not.
 pub mod variant {
     pub use marquetry_arrow::infer_shredding::{InferredShredding, infer_shreddings, paying};
     pub use marquetry_arrow::variant::{
@@ -96,7 +96,7 @@ pub mod variant {
 pub mod schema {
     pub use marquetry_core::schema::*;
 
-    /// What a column means, and the paths and types by which settings find it.
+    /// Logical types, and the paths and types by which settings select columns.
     pub mod types {
         pub use marquetry_core::logical_type::{LogicalType, TimeUnit};
         pub use marquetry_core::sort_order::SortOrder;
@@ -112,22 +112,22 @@ pub mod basic {
     pub use marquetry_format::Type;
 }
 
-/// Which rows are wanted.
+/// Predicates, which select rows.
 pub mod predicate {
     pub use marquetry_arrow::literals;
     pub use marquetry_base::datetime_text::Moment;
     pub use marquetry_core::predicate::*;
 }
 
-/// Which rows of a row group may match a predicate, without reading them.
+/// Pruning: which rows of a row group may match a predicate, without reading them.
 pub use marquetry_core::prune;
 
-/// The crates that this one is made of, whole: `parquet.thrift` as structs in `format`, every encoding in both directions in
-/// `encoding`, the compression codecs in `codec`.
+/// The crates that this one consists of, in full: `parquet.thrift` as structs in `format`, every encoding in both
+/// directions in `encoding`, the compression codecs in `codec`.
 ///
-/// What is here, and nothing else, is not part of the public surface that version numbers speak of: it changes in any release.
-/// What is in other modules, too, is as stable as they are. A method outside of here that takes or gives a type which is only
-/// here, such as `to_thrift`, is as stable as that type.
+/// Items that are only here are not part of the public surface that version numbers cover: they change in any release.
+/// Items that are also in other modules are as stable as those modules. A method elsewhere that takes or returns a type
+/// which is only here, such as `to_thrift`, is as stable as that type.
 pub mod internals {
     pub use marquetry_arrow as arrow;
     pub use marquetry_base as base;
@@ -141,13 +141,13 @@ pub mod internals {
 #[cfg(feature = "object_store")]
 pub use marquetry_object_store as object_store;
 
-/// What reading cost, and what it left out; what writing cost.
+/// Metrics: what reading cost and skipped, and what writing cost.
 pub use marquetry_core::metrics;
 
-/// Threads of the host, for readers and writers that use several.
+/// Executors: threads of the host, for readers and writers that use several.
 pub mod threads {
     pub use marquetry_base::{Executor, SharedExecutor, Task, ThreadPool};
 }
 
-/// What is wrong with a file, rule by rule.
+/// Verification of files against the rules of the format.
 pub use marquetry_verify as verify;

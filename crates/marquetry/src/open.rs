@@ -14,14 +14,14 @@ use marquetry_core::predicate::Predicate;
 use marquetry_core::source::Source;
 use std::sync::Arc;
 
-/// Opens a file that is in memory.
+/// Opens a Parquet file that is in memory.
 ///
-/// Fails if it is no Parquet file, is damaged in its footer, or is encrypted in it.
+/// Fails if it is not a Parquet file, or if its footer is damaged or encrypted.
 pub fn open_bytes(bytes: impl Into<Bytes>) -> Result<OpenFile> {
     OpenFile::new(Arc::new(bytes.into()), ArrowReaderOptions::new())
 }
 
-/// A file whose footer was read, and what is to be read of it.
+/// A file whose footer was read, with the settings of a read.
 #[derive(Clone)]
 pub struct OpenFile {
     source: Arc<dyn Source>,
@@ -40,8 +40,8 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
-    /// Reads the footer of `source`. What `options` say counts. Where they are silent, text is [`StringLayout::Utf8View`] and
-    /// INT96 has a unit that holds every value, [`Int96Unit::Auto`].
+    /// Reads the footer of `source`. Where `options` set neither, text is read as [`StringLayout::Utf8View`], and INT96
+    /// in a unit that holds every value, [`Int96Unit::Auto`].
     pub fn new(source: Arc<dyn Source>, options: ArrowReaderOptions) -> Result<Self> {
         let options = options.with_default_text(StringLayout::Utf8View).with_default_int96(Int96Unit::Auto);
         let loaded = ArrowReaderMetadata::load(source.clone(), options.clone())?;
@@ -68,34 +68,34 @@ impl OpenFile {
         &self.metadata
     }
 
-    /// Where the footer that was read ends, if that is not the end of the file: nothing from there on is read. Only with
-    /// [`with_checkpoint_recovery`](ArrowReaderOptions::with_checkpoint_recovery).
+    /// Returns the end of the footer that was read, if that is not the end of the file. Nothing behind it is read. This
+    /// happens only with [`with_checkpoint_recovery`](ArrowReaderOptions::with_checkpoint_recovery).
     pub fn recovered_end(&self) -> Option<u64> {
         self.recovered_end
     }
 
-    /// The Arrow schema of the chosen columns. With [`Int96Unit::Auto`] INT96 columns are nanoseconds in it; reading may find
-    /// that they need a coarser unit, see [`ParquetRecordBatchReader`]'s own schema.
+    /// Returns the Arrow schema of the chosen columns. With [`Int96Unit::Auto`], it has INT96 columns as nanoseconds; a
+    /// read may find that they need a coarser unit, which the schema of the [`ParquetRecordBatchReader`] has.
     pub fn schema(&self) -> Result<SchemaRef> {
         use arrow_array::RecordBatchReader;
         let options = match self.options.int96() {
-            // Its unit is found by reading.
+            // Auto would read the values to find the unit.
             Int96Unit::Auto => self.options.clone().with_int96(Int96Unit::Nanoseconds),
             _ => self.options.clone(),
         };
         Ok(OpenFile { options, ..self.clone() }.batches()?.schema())
     }
 
-    /// Reads only these columns, and all below them, in this order: dotted paths such as `a` or `b.c`. The fields of
-    /// structs have the order of the paths, too.
+    /// Reads only these columns and all columns below them, in this order. Each is a dotted path such as `a` or `b.c`.
+    /// The fields of structs have the order of the paths, too.
     #[must_use]
     pub fn columns<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
         self.columns = Some(columns.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Reads the file as this schema, whatever its own is; see [`mod@crate::arrow::evolution`]. It says which columns are
-    /// read: [`columns`](Self::columns) has no effect then.
+    /// Reads the file as this schema, whatever its own is; see [`mod@crate::arrow::evolution`]. The schema then chooses
+    /// the columns, and [`columns`](Self::columns) has no effect.
     #[must_use]
     pub fn evolve(mut self, evolution: Evolution) -> Self {
         self.evolution = Some(evolution);
@@ -109,8 +109,8 @@ impl OpenFile {
         self
     }
 
-    /// Reads only rows of which `predicate` is true. Of a file with statistics and indexes little else is read; of other
-    /// columns no more is decoded than these rows need. See
+    /// Reads only rows for which `predicate` is true. Statistics and indexes let it skip most other rows, and late
+    /// materialization decodes the remaining columns only for the selected ones. See
     /// [`with_predicate`](ParquetRecordBatchReaderBuilder::with_predicate).
     ///
     /// ```
@@ -131,42 +131,42 @@ impl OpenFile {
         self
     }
 
-    /// Adds a column of this name with the number that each row has in the file, counted from 0.
+    /// Adds a column of this name with each row's number in the file, counted from 0.
     #[must_use]
     pub fn row_numbers(mut self, name: &str) -> Self {
         self.options = self.options.with_row_numbers(name);
         self
     }
 
-    /// Rows in a batch. Default 8,192.
+    /// Sets the number of rows in a batch. Default 8,192.
     #[must_use]
     pub fn batch_size(mut self, rows: usize) -> Self {
         self.batch_size = Some(rows);
         self
     }
 
-    /// Most rows to read, of those that are wanted.
+    /// Reads at most this many of the selected rows.
     #[must_use]
     pub fn limit(mut self, rows: usize) -> Self {
         self.limit = Some(rows);
         self
     }
 
-    /// Rows to pass over first, of those that are wanted.
+    /// Skips this many of the selected rows first.
     #[must_use]
     pub fn offset(mut self, rows: usize) -> Self {
         self.offset = rows;
         self
     }
 
-    /// Limits on what reading may take. Default: those that the footer was read with.
+    /// Sets the resource limits of the read. Default: those that the footer was read with.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.options = self.options.with_limits(limits);
         self
     }
 
-    /// How many threads decode columns, the caller's included; 0, the default, for one for each processor. See
+    /// Sets how many threads decode columns, including the caller's. The default 0 means one per processor. See
     /// [`with_threads`](ParquetRecordBatchReaderBuilder::with_threads).
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
@@ -174,7 +174,7 @@ impl OpenFile {
         self
     }
 
-    /// What has the threads besides the caller's. Default: a pool of our own. See
+    /// Sets the executor that provides the threads besides the caller's. Default: a pool of our own. See
     /// [`with_executor`](ParquetRecordBatchReaderBuilder::with_executor).
     ///
     /// ```
@@ -196,56 +196,56 @@ impl OpenFile {
         self
     }
 
-    /// The layout of text and other byte strings. Default [`StringLayout::Utf8View`].
+    /// Sets the layout of text and other byte strings. Default [`StringLayout::Utf8View`].
     #[must_use]
     pub fn text(mut self, text: StringLayout) -> Self {
         self.options = self.options.with_text(text);
         self
     }
 
-    /// The unit of INT96 timestamps. Default [`Int96Unit::Auto`].
+    /// Sets the unit of INT96 timestamps. Default [`Int96Unit::Auto`].
     #[must_use]
     pub fn int96(mut self, int96: Int96Unit) -> Self {
         self.options = self.options.with_int96(int96);
         self
     }
 
-    /// What happens to text that is not UTF-8. Default [`InvalidUtf8::Error`].
+    /// Sets what happens to text that is not UTF-8. Default [`InvalidUtf8::Error`].
     #[must_use]
     pub fn invalid_utf8(mut self, invalid_utf8: InvalidUtf8) -> Self {
         self.options = self.options.with_invalid_utf8(invalid_utf8);
         self
     }
 
-    /// What happens to decimals that need more bits than their Arrow type has. Default [`DecimalOverflow::Error`].
+    /// Sets what happens to decimals that need more bits than their Arrow type has. Default [`DecimalOverflow::Error`].
     #[must_use]
     pub fn decimal_overflow(mut self, decimal_overflow: DecimalOverflow) -> Self {
         self.options = self.options.with_decimal_overflow(decimal_overflow);
         self
     }
 
-    /// Whether pages are held against their checksums. Default true.
+    /// Sets whether page checksums are verified. Default true.
     #[must_use]
     pub fn verify_checksums(mut self, verify: bool) -> Self {
         self.options = self.options.with_page_checksum_verification(verify);
         self
     }
 
-    /// What to do where pages cannot be read. Default [`OnCorrupt::Fail`]; the reader's
-    /// [`loss_report`](ParquetRecordBatchReader::loss_report) has what is missing otherwise.
+    /// Sets what happens to pages that cannot be read. Default [`OnCorrupt::Fail`]; otherwise the reader's
+    /// [`loss_report`](ParquetRecordBatchReader::loss_report) lists what is missing.
     #[must_use]
     pub fn on_corrupt(mut self, on_corrupt: OnCorrupt) -> Self {
         self.options = self.options.with_on_corrupt(on_corrupt);
         self
     }
 
-    /// The chosen rows as record batches, in the order of the file. Fails if a column or a row group does not exist; a wrong
-    /// column's error names similar ones.
+    /// Returns the chosen rows as record batches, in the order of the file. Fails if a column or a row group does not
+    /// exist; for a wrong column name the error suggests similar ones.
     ///
-    /// All processors decode, unless [`threads`](Self::threads) says otherwise. Batches and errors are the same for any number of
-    /// threads. Threads are up to 8 MiB of encoded columns ahead of the batch that is wanted, or with a predicate up to 256 MiB of
-    /// rows, within [`Limits::memory`](crate::errors::Limits::memory). The first batch comes as soon as it is decoded; threads end
-    /// when the reader is dropped.
+    /// All processors decode, unless [`threads`](Self::threads) says otherwise. Batches and errors are the same for any
+    /// number of threads. Threads decode ahead of the wanted batch by up to 8 MiB of encoded columns, or with a
+    /// predicate by up to 256 MiB of rows, within [`Limits::memory`](crate::errors::Limits::memory). The first batch is
+    /// returned as soon as it is decoded. The threads end when the reader is dropped.
     pub fn batches(self) -> Result<ParquetRecordBatchReader> {
         let metadata = ArrowReaderMetadata::try_new(self.metadata, self.options)?;
         let mut builder =

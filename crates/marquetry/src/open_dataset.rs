@@ -4,8 +4,8 @@ use marquetry_arrow::dataset::Dataset;
 use marquetry_base::Result;
 use std::path::Path;
 
-/// Opens files that are read as one table: files, directories, patterns, `_metadata`. The [module](mod@crate::dataset)
-/// of the same name tells which files those are, what partitions become, and which schema the table has.
+/// Opens files, directories, glob patterns or a `_metadata` file as one table. The [module](mod@crate::dataset) of the
+/// same name documents which files are read, what partitions become, and which schema the table has.
 ///
 /// ```
 /// # use arrow_array::{ArrayRef, Int32Array, RecordBatch};

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// Opens a local file.
 ///
-/// Fails if it cannot be opened, is no Parquet file, is damaged in its footer, or is encrypted in it; the error names the
-/// file.
+/// Fails if the file cannot be opened or is not a Parquet file, or if its footer is damaged or encrypted. The error
+/// names the file.
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
@@ -22,8 +22,8 @@ pub fn open(path: impl AsRef<Path>) -> Result<OpenFile> {
     open_with_options(path, ArrowReaderOptions::new())
 }
 
-/// As [`open`], with options: what has to be known before the footer is read, such as limits, a schema, or that the footer
-/// may be that of a checkpoint. See [`OpenFile::new`].
+/// Opens a local file with options that are needed before the footer is read, such as limits, a schema, or recovery
+/// from a checkpoint. See [`OpenFile::new`].
 ///
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");

@@ -19,9 +19,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Stores, found by the URLs of their files. Each is connected once.
+/// A registry of stores, found by the URLs of their files. Each store is connected once.
 ///
-/// What a store needs to know is taken from the environment variables that its other tools use: `AWS_ACCESS_KEY_ID`,
+/// A store is configured by the environment variables that its other tools use: `AWS_ACCESS_KEY_ID`,
 /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_SKIP_SIGNATURE=true` for public
 /// buckets; `GOOGLE_APPLICATION_CREDENTIALS`, `GOOGLE_SERVICE_ACCOUNT`; `AZURE_STORAGE_ACCOUNT_NAME`,
 /// `AZURE_STORAGE_ACCOUNT_KEY`, `AZURE_STORAGE_SAS_TOKEN`; `HTTPS_PROXY`.
@@ -34,9 +34,9 @@ pub struct StoreRegistry {
 }
 
 impl StoreRegistry {
-    /// No store yet. Fails if the system has no thread to give.
+    /// Creates a registry without stores. Fails if the system cannot start a thread.
     pub fn new() -> Result<Self> {
-        // Where another part of the program has chosen TLS already, that is it.
+        // If another part of the program has chosen a TLS provider already, that one stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(StoreRegistry {
             runtime: Arc::new(OwnRuntime::new()?),
@@ -45,17 +45,18 @@ impl StoreRegistry {
         })
     }
 
-    /// How long nothing may come from a store until that is an error; 30 seconds if this is not said. An answer may take
-    /// longer as long as it keeps coming. Stores that are connected already keep what they have.
+    /// Sets how long nothing may arrive from a store before that is an error. Default 30 seconds. A response may take
+    /// longer as long as it keeps arriving. Stores that are connected already keep their setting.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// Opens the file at `url`: fetches its last 64 KiB.
+    /// Opens the file at `url` by fetching its last 64 KiB.
     ///
-    /// Fails if the URL is none, this build does not know its kind, or the store does not give the file.
+    /// Fails if the URL is invalid, if this build does not support its scheme, or if the store does not return the
+    /// file.
     pub fn open(&self, url: &str) -> Result<BlockingObjectFile> {
         let open = || {
             let parsed = Url::parse(url)?;
@@ -65,11 +66,11 @@ impl StoreRegistry {
         open().map_err(|error: Error| error.in_file(url))
     }
 
-    /// Begins a file at `url`, in place of one that is there if `overwrite`. See [`ObjectSink`] for how it is written, and what
-    /// `overwrite` can promise.
+    /// Begins a file at `url`, which replaces an existing one if `overwrite`. See [`ObjectSink`] for how it is written,
+    /// and what `overwrite` can promise.
     ///
-    /// Fails if the URL is none, or of a web server; if this build does not know its kind; or if the file is there already and
-    /// may not be replaced.
+    /// Fails if the URL is invalid or of a web server, if this build does not support its scheme, or if the file exists
+    /// and may not be replaced.
     pub fn create(&self, url: &str, overwrite: bool) -> Result<BlockingObjectWriter> {
         let create = || {
             let parsed = Url::parse(url)?;
@@ -87,12 +88,13 @@ impl StoreRegistry {
         create().map_err(|error: Error| error.in_file(url))
     }
 
-    /// The URLs of the files that `url` means, in alphabetical order: those that it fits if it has a pattern of `*`, `?`,
-    /// `[...]` and `**` in its path; those below it if it ends with a slash, or has not the name of a Parquet file and there
-    /// are any below it; else itself. What writers leave beside their files, such as `_SUCCESS`, is passed over.
+    /// Finds the files that `url` means, and returns their URLs in alphabetical order. A URL with a pattern of `*`,
+    /// `?`, `[...]` and `**` in its path means the files that match it. One that ends with a slash, or that does not
+    /// have the name of a Parquet file, means the files below it, if there are any. Any other URL means itself. Files
+    /// that writers leave beside theirs, such as `_SUCCESS`, are skipped.
     ///
-    /// Fails if the URL or the pattern is none, the store cannot list its files, as web servers cannot, or does not; and if
-    /// there is no such file.
+    /// Fails if the URL or the pattern is invalid, if the store fails to list its files, which web servers cannot do,
+    /// or if no file is found.
     pub fn files(&self, url: &str) -> Result<Vec<String>> {
         let files = || {
             let parsed = Url::parse(url)?;
@@ -122,19 +124,19 @@ impl StoreRegistry {
     }
 }
 
-/// A file in a store, for readers that block until bytes are there. It may be read and dropped on any thread, also on those of
-/// an asynchronous runtime; on a thread that runs tasks it keeps the others waiting, so that reading belongs in
-/// `spawn_blocking` there, or [`ObjectFile`] is for that.
+/// A file in a store, for readers that block until bytes arrive. It can be read and dropped on any thread, also on
+/// those of an asynchronous runtime. A thread that runs tasks keeps the others waiting meanwhile: read in
+/// `spawn_blocking` there, or use [`ObjectFile`].
 ///
-/// What was said to be [read soon](Source::prefetch) is fetched in few requests and kept until other bytes are said to
-/// be; anything else is a request of its own.
+/// Ranges that were announced as [read soon](Source::prefetch) are fetched in few requests, and kept until other ranges
+/// are announced. Any other read is a request of its own.
 pub struct BlockingObjectFile {
     file: ObjectFile,
     version: FileVersion,
     runtime: Arc<OwnRuntime>,
     /// The end of the file.
     tail: RangeCache,
-    /// The end of the file, and what was fetched ahead.
+    /// The end of the file, and the bytes that were fetched ahead.
     held: Mutex<Arc<RangeCache>>,
 }
 
@@ -148,12 +150,12 @@ impl BlockingObjectFile {
         Ok(BlockingObjectFile { file, version: read.version, runtime, tail, held })
     }
 
-    /// Which version of the file is read.
+    /// Returns the version of the file that is read.
     pub fn version(&self) -> &FileVersion {
         &self.version
     }
 
-    /// A buffer with the end of the file.
+    /// Returns a copy of the buffer with the end of the file.
     fn tail(&self) -> RangeCache {
         copy_of(&self.tail)
     }
@@ -192,10 +194,10 @@ impl Source for BlockingObjectFile {
         if missing.is_empty() {
             return read;
         }
-        // In a buffer of its own: what nobody announced is not kept.
+        // Into a buffer of its own: bytes that nobody announced are not kept.
         let read = copy_of(&held);
         self.fetch(CoalesceOptions::OBJECT_STORE.coalesce(missing), &read)?;
-        // But for a footer that is longer than the end that was fetched: it is read again for each look at the file.
+        // Except for a footer that is longer than the fetched end: it is read again for each look at the file.
         let end = offset + len as u64;
         if self.tail.missing_of(once(end - 1..self.version.len)).is_empty() && len as u64 <= MOST_FOOTER {
             self.tail.insert_part_of(&read, offset..end);
@@ -204,7 +206,7 @@ impl Source for BlockingObjectFile {
         read.read_at(offset, len)
     }
 
-    /// What is not there is fetched together.
+    /// Fetches the missing ranges together.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let inside = ranges.iter().map(|range| range.start..range.end.min(self.version.len));
         let held = self.held();
@@ -244,8 +246,8 @@ fn copy_of(buffered: &RangeCache) -> RangeCache {
     copy
 }
 
-/// More bytes than this are not kept for being at the end of the file.
+/// Maximum bytes that are kept because they are at the end of the file.
 const MOST_FOOTER: u64 = 64 << 20;
 
-/// Most bytes that are held at a time. Row groups with more of the chosen columns are read piece by piece.
+/// Maximum bytes that are fetched ahead. Row groups with more of the chosen columns are read piece by piece.
 const MOST_AHEAD: u64 = 256 << 20;

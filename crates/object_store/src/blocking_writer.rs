@@ -9,17 +9,17 @@ use marquetry_core::write::Durable;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// A file in a store that is being written, from threads that block: made by [`StoreRegistry::create`](crate::StoreRegistry::create).
+/// A file in a store that blocking threads write, made by [`StoreRegistry::create`](crate::StoreRegistry::create).
 ///
-/// It is there once [`finish`](Self::finish) has returned; dropped before, it leaves nothing, and waits until the store has
-/// forgotten the parts. Parts are sent by a thread of its own while others are written. Flushing does nothing: a part is sent
-/// when there are enough bytes for one.
+/// The file exists once [`finish`](Self::finish) has returned. A writer that is dropped before leaves nothing, and
+/// waits until the store has discarded the parts. A thread of its own uploads parts while others are written. Flushing
+/// does nothing: a part is sent when there are enough bytes for one.
 #[must_use = "the file is not there until it is finished"]
 pub struct BlockingObjectWriter {
-    /// `None` after it was lost with a task, or the file is finished.
+    /// `None` after an error, or once the file is finished.
     sink: Option<ObjectSink>,
     runtime: Arc<OwnRuntime>,
-    /// Bytes that were not given to the sink yet.
+    /// Bytes that were not passed to the sink yet.
     buffer: Vec<u8>,
     written: u64,
     /// The file's URL, without secrets.
@@ -27,21 +27,21 @@ pub struct BlockingObjectWriter {
 }
 
 impl BlockingObjectWriter {
-    /// Fails if the file is there already, and is not to be replaced.
+    /// Begins the file. Fails if it exists and may not be replaced.
     pub(crate) fn begin(sink: ObjectSink, runtime: Arc<OwnRuntime>, name: Arc<str>) -> Result<Self> {
         let mut writer =
             BlockingObjectWriter { sink: Some(sink), runtime, buffer: Vec::new(), written: 0, name };
-        // Whether it may be written shows with the first bytes.
+        // The first write, even an empty one, checks whether the file may be written.
         writer.give(Bytes::new())?;
         Ok(writer)
     }
 
-    /// How many bytes were written.
+    /// Returns the number of bytes written so far.
     pub fn bytes_written(&self) -> u64 {
         self.written
     }
 
-    /// Sends what is left, and lets others see the file.
+    /// Sends the rest, and makes the file visible.
     pub fn finish(mut self) -> Result<()> {
         let rest = Bytes::from(std::mem::take(&mut self.buffer));
         let mut sink = self.sink.take().ok_or_else(|| self.gone())?;
@@ -83,7 +83,7 @@ impl Write for BlockingObjectWriter {
     }
 }
 
-/// Checkpoints survive nothing here: what is not complete is not there.
+/// Syncing does nothing: an incomplete file is not visible, so that no checkpoint survives.
 impl Durable for BlockingObjectWriter {
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
@@ -93,7 +93,7 @@ impl Durable for BlockingObjectWriter {
 impl Drop for BlockingObjectWriter {
     fn drop(&mut self) {
         if let Some(mut sink) = self.sink.take() {
-            // There is nobody to tell.
+            // Nobody is left to report an error to.
             let _ = self.runtime.wait(async move { sink.abort().await });
         }
     }
@@ -108,5 +108,5 @@ impl std::fmt::Debug for BlockingObjectWriter {
     }
 }
 
-/// What is given to the sink at a time: pages are longer than that, or about as long.
+/// Number of bytes passed to the sink at a time. Pages are longer than that, or about as long.
 const BUFFER: usize = 1 << 20;

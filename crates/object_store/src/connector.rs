@@ -13,10 +13,10 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Connects with a timeout of progress instead of one for whole requests.
+/// A connector that limits the time without progress instead of the time of whole requests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CautiousConnector {
-    /// How long nothing may come.
+    /// How long nothing may arrive.
     pub(crate) patience: Duration,
 }
 
@@ -26,7 +26,7 @@ impl HttpConnector for CautiousConnector {
         let is_default = |key: ClientConfigKey| {
             options.get_config_value(&key) == ClientOptions::default().get_config_value(&key)
         };
-        // What the user's environment says holds. Otherwise a body may take as long as it keeps coming.
+        // The user's environment takes precedence. Otherwise a body may take as long as it keeps arriving.
         let (has_no_timeout, has_no_read_timeout) =
             (is_default(ClientConfigKey::Timeout), is_default(ClientConfigKey::ReadTimeout));
         if has_no_timeout {
@@ -43,12 +43,12 @@ impl HttpConnector for CautiousConnector {
 struct CautiousClient {
     inner: HttpClient,
     patience: Duration,
-    /// Sizes of files whose server leaves them out of the answers to ranges, by URL.
+    /// File sizes by URL, for servers that omit them from responses to ranges.
     sizes: Mutex<HashMap<String, u64>>,
 }
 
 impl Debug for CautiousClient {
-    /// Without URLs, which may have secrets.
+    /// Omits URLs, which may have secrets.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_struct("CautiousClient").field("patience", &self.patience).finish_non_exhaustive()
     }
@@ -65,7 +65,7 @@ impl HttpService for CautiousClient {
         let status = parts.status.as_u16();
         let body = match (status, &range) {
             (400.., _) => error_text(body, self.patience).await.into(),
-            // It is read no further than was asked for by who asked.
+            // The caller reads no further than the range that it asked for.
             (206, Some(range)) => {
                 self.complete(&url, range, &mut parts.headers);
                 body
@@ -91,12 +91,13 @@ impl CautiousClient {
         self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds headers that may be left out because others tell the same: how many bytes come, and how many there are.
+    /// Adds headers that a server may omit because others imply them: the length of the response, and the size of the
+    /// file.
     fn complete(&self, url: &str, asked: &str, headers: &mut HeaderMap) {
         let Some((first, last, total)) = text_of(headers, "content-range").and_then(content_range) else {
             return;
         };
-        // The length of an answer to a range is not that of the file.
+        // The length of a response to a range is not that of the file.
         if !headers.contains_key("content-length") {
             headers.insert("content-length", HeaderValue::from(last - first + 1));
         }
@@ -121,7 +122,7 @@ fn text_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// The first and the last byte of `bytes a-b/n`, and `n` unless that is `*`.
+/// Parses `bytes a-b/n`: the first byte, the last byte, and `n` unless it is `*`.
 fn content_range(text: &str) -> Option<(u64, u64, Option<u64>)> {
     let (range, total) = text.trim().strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = range.split_once('-')?;
@@ -131,7 +132,7 @@ fn content_range(text: &str) -> Option<(u64, u64, Option<u64>)> {
     is_range.then_some((first, last, total))
 }
 
-/// The beginning of what a server says of an error, as far as it comes in time.
+/// Reads the beginning of a server's error text, as far as it arrives in time.
 async fn error_text(body: HttpResponseBody, patience: Duration) -> String {
     let mut text = Vec::new();
     let mut pieces = body.bytes_stream();
@@ -142,15 +143,15 @@ async fn error_text(body: HttpResponseBody, patience: Duration) -> String {
             text.extend_from_slice(&piece[..piece.len().min(MOST_ERROR_TEXT - text.len())]);
         }
     };
-    // What has come by then is all there is.
+    // After a timeout, the text so far is used.
     let _ = tokio::time::timeout(patience, read).await;
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Stores list 1,000 or 5,000 files an answer, each with a few hundred bytes.
+/// Maximum bytes of a listing. Stores list 1,000 or 5,000 files in a response, each with a few hundred bytes.
 const MOST_LISTED: usize = 64 << 20;
 
-/// Enough for the XML that stores say errors in; of it a part is shown.
+/// Maximum bytes of an error text: enough for the XML in which stores report errors, part of which is shown.
 const MOST_ERROR_TEXT: usize = 4 << 10;
 
 #[cfg(test)]

@@ -15,14 +15,15 @@ use tokio::task::JoinHandle;
 
 /// A file in a store.
 ///
-/// Ranges are fetched at the same time, up to 16. Inside of a Tokio runtime each is a task of its own, so that bytes
-/// come while batches are decoded; tasks are given up with the future that waits for them. What is retried, and how
-/// often, is up to the store.
+/// Up to 16 ranges are fetched at the same time. Inside a Tokio runtime each fetch is a task of its own, so that bytes
+/// arrive while batches are decoded. A task is cancelled when the future that waits for it is dropped. The store
+/// decides what is retried, and how often.
 ///
-/// An answer that breaks off is taken up where it ended. No answer is read beyond what was asked for.
+/// A response that breaks off is resumed where it ended. No response is read beyond the requested range.
 ///
-/// Every answer is held against the version that was opened: by its ETag, which the store is told too, or where there is
-/// none by the time of the last change, and by its length. Reading a file that has changed is an error.
+/// Every response is checked against the version that was opened: by its length, and by its ETag, which is also sent to
+/// the store as a condition. Without an ETag, the time of the last change is compared instead. Reading a file that has
+/// changed is an error.
 #[derive(Debug, Clone)]
 pub struct ObjectFile {
     store: Arc<dyn ObjectStore>,
@@ -30,7 +31,7 @@ pub struct ObjectFile {
 }
 
 impl ObjectFile {
-    /// The object at `path` of `store`. Whether there is one is found when it is read.
+    /// Creates a source for the object at `path` of `store`. Whether the object exists shows when it is read.
     pub fn new(store: Arc<dyn ObjectStore>, path: Path) -> Self {
         ObjectFile { store, path }
     }
@@ -47,23 +48,25 @@ impl ObjectFile {
         Ok(Tail::new(version, bytes))
     }
 
-    /// The end of the file from a store that must be told where it begins. `refused` is why it was not given as asked for.
+    /// Requests the end of the file from a store that does not take suffix ranges. `refused` is the error of the suffix
+    /// request.
     async fn tail_by_length(&self, len: usize, refused: object_store::Error) -> Result<GetResult> {
         use object_store::Error::{NotFound, NotImplemented, NotSupported};
         let (size, e_tag) = match (self.store.head(&self.path).await, refused) {
             (Ok(meta), _) => (meta.size, meta.e_tag),
-            // Some servers tell sizes with ranges only; and where one answers in whole, this says so.
+            // Some servers give the size only in responses to ranges. One that ignores ranges fails here with an error
+            // that says so.
             (Err(NotFound { .. }), NotSupported { .. } | NotImplemented { .. }) => {
                 let first = GetOptions::new().with_range(Some(GetRange::Bounded(0..1)));
                 let answer = self.store.get_opts(&self.path, first).await;
                 let meta = answer.map_err(|error| self.failed(error))?.meta;
                 (meta.size, meta.e_tag)
             }
-            // The store was not asked for the file before.
+            // The suffix request was refused without looking for the file.
             (Err(error), NotSupported { .. } | NotImplemented { .. }) => return Err(self.failed(error)),
             (Err(_), refused) => return Err(self.failed(refused)),
         };
-        // Servers refuse ranges of nothing, and may give all where all is asked for.
+        // Servers refuse empty ranges, and may ignore a range that covers the whole file.
         let start = size.saturating_sub(len as u64);
         let range = (start > 0).then_some(GetRange::Bounded(start..size));
         let options = GetOptions { if_match: strong(e_tag.as_deref()), ..GetOptions::new() };
@@ -75,22 +78,22 @@ impl ObjectFile {
         self.whole(&version, range, answer).await
     }
 
-    /// The answer of the store to a request for a range of this version of the file.
+    /// Requests a range of this version of the file.
     async fn answer(&self, version: &FileVersion, range: Range<u64>) -> Result<GetResult> {
         let options = GetOptions { if_match: strong(version.tag.as_deref()), ..GetOptions::new() };
         let start = range.start;
         let answer =
             self.store.get_opts(&self.path, options.with_range(Some(GetRange::Bounded(range)))).await;
         let answer = answer.map_err(|error| self.failed(error).at(start))?;
-        // Not every server looks at the condition.
+        // Not every server evaluates the condition.
         if version_of(&answer.meta) != *version {
             return Err(changed().at(start));
         }
         Ok(answer)
     }
 
-    /// The bytes of a range: those of the answer, and where that breaks off, of requests for what is missing. No more than
-    /// the range is ever taken of an answer.
+    /// Returns the bytes of a range. If the response breaks off, requests what is missing. Never takes more than the
+    /// range from a response.
     async fn whole(&self, version: &FileVersion, range: Range<u64>, answer: GetResult) -> Result<Bytes> {
         let wanted = (range.end - range.start) as usize;
         let mut parts: Vec<Bytes> = Vec::new();
@@ -109,7 +112,7 @@ impl ObjectFile {
                     in_vain = if piece.is_empty() { in_vain } else { 0 };
                     parts.push(piece);
                 }
-                // A connection broke. Who asked knows how many bytes there have to be.
+                // A connection broke. What is missing is requested again, but not endlessly.
                 Some(Err(error)) if in_vain >= RESUMES_IN_VAIN || failures >= RESUMES => {
                     return Err(self.failed(error).at(place));
                 }
@@ -150,16 +153,16 @@ impl AsyncSource for ObjectFile {
     }
 }
 
-/// How often an answer is taken up again that breaks off.
+/// How often a response that breaks off is resumed.
 const RESUMES: usize = 32;
 
-/// The same, if nothing came in between.
+/// How often, if no bytes arrived in between.
 const RESUMES_IN_VAIN: usize = 2;
 
-/// Requests of one file at the same time: enough to fill a fast connection, few enough for any server.
+/// Concurrent requests for one file: enough to fill a fast connection, few enough for any server.
 const AT_ONCE: usize = 16;
 
-/// Runs `work` as a task of its own where there is a runtime; dropping the future gives the task up.
+/// Runs `work` as a task of its own if there is a runtime. Dropping the future cancels the task.
 async fn spawned<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
     let Ok(runtime) = Handle::try_current() else { return work.await };
     let mut task = Task(runtime.spawn(work));
@@ -177,7 +180,8 @@ impl<T> Drop for Task<T> {
     }
 }
 
-/// Azure knows no ranges that are counted from the end; web servers may not, and refuse them for empty files.
+/// Whether a suffix range may be what the store refused. Azure has none; web servers may have none, and refuse them for
+/// empty files.
 fn may_refuse_suffix(error: &object_store::Error) -> bool {
     use object_store::Error::{Generic, NotImplemented, NotSupported};
     matches!(error, NotSupported { .. } | NotImplemented { .. } | Generic { .. })
@@ -189,7 +193,8 @@ fn version_of(meta: &ObjectMeta) -> FileVersion {
     FileVersion::new(meta.size, Some(tag.into()))
 }
 
-/// An ETag that a server may be asked to compare: a weak one never matches, and what is none was made by us.
+/// Returns an ETag that a server can compare. Weak ETags never match, and those that begin with `changed` were made by
+/// us.
 fn strong(tag: Option<&str>) -> Option<String> {
     tag.filter(|tag| !tag.starts_with("W/") && !tag.starts_with("changed ")).map(str::to_owned)
 }

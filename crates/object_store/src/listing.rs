@@ -10,11 +10,12 @@ use object_store::ObjectStore;
 use object_store::path::Path;
 use std::sync::Arc;
 
-/// Files of a store as one table, to be read as a [stream](Dataset::stream): those that `path` means, see [`files`]; or if it
-/// is that of a `_metadata`, those that this names. Directories called `key=value` are partitions, as on a disk.
+/// Opens files of a store as one table, to be read as a [stream](Dataset::stream). `path` means files as [`files`]
+/// finds them; the path of a `_metadata` file means those that it names. Directories called `key=value` are partitions,
+/// as on a disk.
 ///
-/// Fails if the path or the pattern is none, if the store cannot list its files or read the summary, if there is no such
-/// file, and if a summary names files outside of its folder.
+/// Fails if the path or the pattern is invalid, if the store cannot list its files or read the summary, if no file is
+/// found, or if a summary names files outside of its folder.
 ///
 /// ```
 /// use futures::TryStreamExt;
@@ -48,11 +49,12 @@ pub async fn dataset(store: Arc<dyn ObjectStore>, path: &str) -> Result<Dataset<
     }
 }
 
-/// The paths of the files that `path` means in a store, in alphabetical order: those that it fits if it has a pattern of `*`,
-/// `?`, `[...]` and `**`; those below it if it ends with a slash, or has not the name of a Parquet file and there are any below
-/// it; else itself. What writers leave beside their files, such as `_SUCCESS`, is passed over.
+/// Finds the files that `path` means in a store, and returns their paths in alphabetical order. A path with a pattern
+/// of `*`, `?`, `[...]` and `**` means the files that match it. A path that ends with a slash, or that does not have
+/// the name of a Parquet file, means the files below it, if there are any. Any other path means itself. Files that
+/// writers leave beside theirs, such as `_SUCCESS`, are skipped.
 ///
-/// Fails if the path or the pattern is none, if the store cannot list its files, and if there is no such file.
+/// Fails if the path or the pattern is invalid, if the store cannot list its files, or if no file is found.
 pub async fn files(store: &dyn ObjectStore, path: &str) -> Result<Vec<String>> {
     let is_pattern = path.contains(WILDCARDS);
     let is_folder = path.is_empty() || path.ends_with('/');
@@ -68,11 +70,11 @@ pub async fn files(store: &dyn ObjectStore, path: &str) -> Result<Vec<String>> {
     }
 }
 
-/// The paths of the files that may be meant.
+/// Lists the paths of files that may match.
 async fn listed(store: &dyn ObjectStore, path: &str, is_pattern: bool) -> Result<Vec<String>> {
     let (folder, rest) = folder(path);
     let folder = parsed(folder)?;
-    // Where only the last part is a pattern, and no folder is meant, what is in folders need not be listed.
+    // If only the last part is a pattern, and no folder is meant, files in subfolders need not be listed.
     let is_flat = is_pattern && is_named_parquet(rest) && !rest.contains('/');
     let listed = match is_flat {
         true => store.list_with_delimiter(Some(&folder)).await.map(|listed| listed.objects),
@@ -82,7 +84,7 @@ async fn listed(store: &dyn ObjectStore, path: &str, is_pattern: bool) -> Result
     Ok(listed.into_iter().map(|meta| meta.location.into()).collect())
 }
 
-/// The folder that the files are in which a path with wildcards means, or which it is itself; and the path from there on.
+/// Splits a path into the folder to list and the rest. A path without wildcards is a folder itself.
 fn folder(path: &str) -> (&str, &str) {
     let fixed = path.find(WILDCARDS).unwrap_or(path.len());
     match path[..fixed].rfind('/') {

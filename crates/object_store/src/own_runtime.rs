@@ -4,7 +4,7 @@ use marquetry_base::{Error, ErrorKind, Result};
 use std::sync::mpsc;
 use tokio::runtime::{Builder, Runtime};
 
-/// The runtime. It may be waited for, and dropped, on any thread: its work is done by its own.
+/// A runtime of one thread. Any thread may wait for it or drop it, because its own thread does the work.
 pub(crate) struct OwnRuntime(Option<Runtime>);
 
 impl OwnRuntime {
@@ -14,7 +14,7 @@ impl OwnRuntime {
         Ok(OwnRuntime(Some(builder.build()?)))
     }
 
-    /// What becomes of the work. `block_on` would do where no runtime is entered: on threads of another one it panics.
+    /// Runs `work` and returns its result. `block_on` would panic on threads of another runtime.
     pub(crate) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T>> + Send + 'static,
@@ -22,14 +22,14 @@ impl OwnRuntime {
         let given_up = || Error::new(ErrorKind::Io, "fetching was given up");
         let (sender, receiver) = mpsc::sync_channel(1);
         let runtime = self.0.as_ref().ok_or_else(given_up)?;
-        // Who waits is still there.
+        // The receiver still waits, so sending cannot fail.
         runtime.spawn(async move { drop(sender.send(work.await)) });
         receiver.recv().map_err(|_| given_up())?
     }
 }
 
 impl Drop for OwnRuntime {
-    /// Without waiting for its thread, which threads of other runtimes must not do.
+    /// Does not wait for the thread, which threads of other runtimes must not do.
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();

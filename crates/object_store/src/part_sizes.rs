@@ -1,19 +1,19 @@
 //! Chooses the sizes of the parts of a multipart upload.
 
-/// Sizes of parts that grow, so that the number of parts that stores allow is enough for the largest object that they allow,
-/// though nobody says in advance how large it will be.
+/// Growing part sizes. The number of parts that stores allow then suffices for the largest object that they allow,
+/// though nobody knows in advance how large the object will be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PartSizes {
     first: u64,
 }
 
 impl PartSizes {
-    /// So many bytes for the first parts, as far as stores take that.
+    /// Sets the size of the first parts in bytes, clamped to what stores accept.
     pub(crate) fn new(first: u64) -> Self {
         PartSizes { first: first.clamp(LEAST, MOST) }
     }
 
-    /// Bytes of part number `n`, counted from 0.
+    /// Returns the size in bytes of part number `n`, counted from 0.
     pub(crate) fn of(self, n: u64) -> u64 {
         let doublings = (n / PARTS_OF_A_SIZE).min(u64::from(u64::BITS) / 2);
         (self.first << doublings).min(MOST)
@@ -26,11 +26,11 @@ impl Default for PartSizes {
     }
 }
 
-/// S3, GCS: parts but the last have at least this.
+/// Minimum size of parts but the last, for S3 and GCS.
 const LEAST: u64 = 5 << 20;
-/// S3: at most 5 GiB; Azure: 4,000 MiB.
+/// Maximum size of parts: S3 accepts 5 GiB, Azure 4,000 MiB.
 const MOST: u64 = 2 << 30;
-/// Then the next are twice as large.
+/// Number of parts after which the size doubles.
 const PARTS_OF_A_SIZE: u64 = 800;
 
 #[cfg(test)]

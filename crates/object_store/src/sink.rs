@@ -16,16 +16,17 @@ use tokio::task::JoinHandle;
 
 /// A new object in a store, written in parts.
 ///
-/// Up to 4 parts are under way at a time, and the bytes of one more are held. Parts have 8 MiB; from the 800th on they grow, so
-/// that 10,000 of them, which is the most that stores take, make more than the 5 TiB that an object may have. An object that
-/// is shorter than a part is written in one request. What is retried, and how often, is up to the store.
+/// Up to 4 parts are uploaded at a time, and the bytes of one more are buffered. Parts have 8 MiB, and their size
+/// doubles after every 800 parts: so 10,000 parts, the most that stores accept, hold more than the 5 TiB that an object
+/// may have. An object that is shorter than a part is written in one request. The store decides what is retried, and
+/// how often.
 ///
-/// Nothing can be seen of the object before [`complete`](AsyncSink::complete) is ready; an object that was there stays until
-/// then. After an error, or if it is dropped before, the upload is aborted, and the store forgets the parts. Dropped inside of a
-/// Tokio runtime, or with one that it began in, that is a task of its own; where the process ends first, or is killed, parts may
-/// stay, and cost money: have a rule for the bucket that ends uploads that are not completed.
+/// The object is not visible before [`complete`](AsyncSink::complete) is ready; an object that was there stays until
+/// then. After an error, or if the sink is dropped before, the upload is aborted, and the store discards the parts. A
+/// drop aborts in a task of the current Tokio runtime, or of the one that the upload began in. If the process ends
+/// first or is killed, parts may stay and cost money: set a rule on the bucket that ends incomplete uploads.
 ///
-/// QUIRK: Cloudflare R2 wants parts of one size: up to 6.25 GiB with the default,
+/// QUIRK: Cloudflare R2 requires parts of one size. The default allows objects of up to 6.25 GiB; use
 /// [`with_part_bytes`](Self::with_part_bytes) for more.
 ///
 /// ```
@@ -53,7 +54,7 @@ use tokio::task::JoinHandle;
 #[must_use = "nothing is there until it is completed"]
 pub struct ObjectSink {
     target: Target,
-    /// What errors call it.
+    /// The name in errors.
     name: Arc<str>,
     sizes: PartSizes,
     at_once: usize,
@@ -61,7 +62,7 @@ pub struct ObjectSink {
     /// Bytes of the next part.
     waiting: Vec<Bytes>,
     waiting_bytes: u64,
-    /// How many parts were begun.
+    /// Number of parts that were begun.
     parts: u64,
     upload: Option<Upload>,
     state: State,
@@ -76,13 +77,13 @@ struct Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     New,
-    /// It may be written to, as far as is known.
+    /// Writable, as far as is known.
     Open,
     Completed,
     Failed,
 }
 
-/// An upload that the store knows of, and its parts that are under way.
+/// An upload that the store knows of, and its parts in flight.
 struct Upload {
     inner: Box<dyn MultipartUpload>,
     /// The runtime that it began in.
@@ -91,7 +92,7 @@ struct Upload {
 }
 
 impl ObjectSink {
-    /// The object at `path` of `store`. Nothing is asked of the store yet.
+    /// Creates a sink for the object at `path` of `store`. Sends nothing to the store yet.
     pub fn new(store: Arc<dyn ObjectStore>, path: Path) -> Self {
         ObjectSink {
             name: path.as_ref().into(),
@@ -107,36 +108,38 @@ impl ObjectSink {
         }
     }
 
-    /// Whether an object that is there is replaced. Default `true`.
+    /// Sets whether an existing object is replaced. Default `true`.
     ///
-    /// If not, that there is none is found before the first byte is taken, and again at the end: where the object has one part,
-    /// by a condition that the store looks at in the moment of writing, as far as it knows such conditions; else by asking
-    /// just before, so that of two writers who end at the same time both may succeed, and the last one counts.
+    /// If not, an existing object is an error. It is looked for before the first byte is taken, and again at the end.
+    /// An object of one part is written with a condition that the store evaluates as it writes, if it supports such
+    /// conditions. Otherwise the store is asked just before, so that of two writers that end at the same time both may
+    /// succeed, and the last one wins.
     pub fn with_overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// Bytes of the first parts. Default 8 MiB; at least 5 MiB, which is the least that stores take, and at most 2 GiB.
+    /// Sets the size of the first parts in bytes. Default 8 MiB; at least 5 MiB, the minimum of stores, and at most 2
+    /// GiB.
     pub fn with_part_bytes(mut self, bytes: u64) -> Self {
         self.sizes = PartSizes::new(bytes);
         self
     }
 
-    /// How many parts are under way at a time, at least one. Default 4.
+    /// Sets how many parts are uploaded at a time, at least one. Default 4.
     pub fn with_parts_at_once(mut self, parts: usize) -> Self {
         self.at_once = parts.max(1);
         self
     }
 
-    /// What errors call it. Default: its path.
+    /// Sets the name in errors. Default: the path.
     pub fn with_name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = name.into();
         self
     }
 
     async fn take(&mut self, bytes: Bytes) -> Result<()> {
-        // What is taken is part of the object, wherever this future is dropped.
+        // The bytes are part of the object even if this future is dropped.
         self.waiting_bytes += bytes.len() as u64;
         self.waiting.extend(Some(bytes).filter(|bytes| !bytes.is_empty()));
         if self.state == State::New {
@@ -146,7 +149,7 @@ impl ObjectSink {
         self.send_full().await
     }
 
-    /// Sends all whole parts.
+    /// Sends all full parts.
     async fn send_full(&mut self) -> Result<()> {
         while self.waiting_bytes >= self.sizes.of(self.parts) {
             self.send(self.sizes.of(self.parts)).await?;
@@ -154,7 +157,7 @@ impl ObjectSink {
         Ok(())
     }
 
-    /// Sends the first of the bytes that wait as a part, once there is room for it.
+    /// Sends the first bytes of the buffer as a part, once there is room for it.
     async fn send(&mut self, bytes: u64) -> Result<()> {
         if self.upload.is_none() {
             let inner = self.target.begin().await?;
@@ -175,7 +178,7 @@ impl ObjectSink {
         Ok(())
     }
 
-    /// Takes the first of the bytes that wait.
+    /// Takes the first bytes of the buffer.
     fn cut(&mut self, bytes: u64) -> PutPayload {
         let (mut part, mut left) = (Vec::new(), bytes.min(self.waiting_bytes));
         self.waiting_bytes -= left;
@@ -202,7 +205,7 @@ impl ObjectSink {
         }
         self.send_full().await?;
         if self.upload.is_none() {
-            // They wait on until they are there: whoever drops this future may ask again.
+            // The bytes stay buffered until they are written: whoever drops this future may call again.
             let all = PutPayload::from_iter(self.waiting.iter().cloned());
             self.target.put(all, self.overwrite).await?;
             (self.waiting, self.waiting_bytes) = (Vec::new(), 0);
@@ -221,7 +224,7 @@ impl ObjectSink {
         Ok(())
     }
 
-    /// Ends the upload without an object.
+    /// Aborts the upload.
     async fn give_up(&mut self) -> Result<()> {
         self.state = State::Failed;
         (self.waiting, self.waiting_bytes) = (Vec::new(), 0);
@@ -231,10 +234,10 @@ impl ObjectSink {
         }
     }
 
-    /// Gives up after an error, which is what is told.
+    /// Aborts the upload after an error, and returns that error.
     async fn ended<T>(&mut self, done: Result<T>) -> Result<T> {
         if done.is_err() {
-            // That this fails too is of no use to who is told of the first error.
+            // The caller gets the first error; that the abort fails, too, is of no use.
             let _ = self.give_up().await;
         }
         done.map_err(|error| error.in_file(self.name.clone()))
@@ -277,7 +280,7 @@ impl Drop for ObjectSink {
 }
 
 impl Target {
-    /// Begins an upload. Where nobody waits for it any more, the store is told to forget it.
+    /// Begins an upload. If nobody waits for it any more, it is aborted.
     async fn begin(&self) -> Result<Box<dyn MultipartUpload>> {
         let Target { store, path } = self.clone();
         let Ok(runtime) = Handle::try_current() else {
@@ -319,7 +322,7 @@ impl Target {
         }
     }
 
-    /// Fails if there is an object, unless it may be replaced.
+    /// Fails if the object exists, unless it may be replaced.
     async fn check_free(&self, overwrite: bool) -> Result<()> {
         if overwrite {
             return Ok(());
@@ -335,16 +338,16 @@ impl Target {
 impl Upload {
     async fn abort(self) -> object_store::Result<()> {
         let Upload { mut inner, mut under_way, .. } = self;
-        // A part that arrives behind the end of its upload would stay: those that are under way are waited for.
+        // A part that arrives after the abort would stay, so the parts in flight are awaited first.
         while under_way.next().await.is_some() {}
         inner.abort().await
     }
 
-    /// Without waiting: by a task of its own, if there is a runtime.
+    /// Aborts without waiting, in a task of its own, if there is a runtime.
     fn abort_later(self) {
         if let Some(runtime) = Handle::try_current().ok().or_else(|| self.runtime.clone()) {
             runtime.spawn(async move {
-                // There is nobody to tell.
+                // Nobody is left to report an error to.
                 let _ = self.abort().await;
             });
         }
@@ -361,7 +364,7 @@ impl std::fmt::Debug for ObjectSink {
     }
 }
 
-/// The part, on its way at once where there is a runtime; else when it is waited for.
+/// Starts the upload of a part at once if there is a runtime; otherwise it starts when it is awaited.
 fn begun(part: object_store::UploadPart) -> BoxFuture<'static, object_store::Result<()>> {
     let Ok(runtime) = Handle::try_current() else { return part };
     let mut task = Task(runtime.spawn(part));
@@ -384,5 +387,5 @@ fn is_there() -> Error {
     Error::argument("there is an object of this name already; only with overwrite is it replaced")
 }
 
-/// Parts of one object at the same time: enough to fill a fast connection, few enough for memory.
+/// Concurrent parts of one object: enough to fill a fast connection, few enough for memory.
 const AT_ONCE: usize = 4;

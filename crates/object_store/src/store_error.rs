@@ -4,7 +4,7 @@ use marquetry_base::{ErrorKind, text_without_secrets};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-/// The texts of an error and of its causes: without the secrets of URLs, and cut.
+/// The texts of an error and of its causes, truncated and without the secrets of URLs.
 #[derive(Debug)]
 pub(crate) struct StoreError(String);
 
@@ -14,7 +14,7 @@ impl StoreError {
         let mut cause = error.source();
         while let Some(error) = cause {
             let more = error.to_string();
-            // Most errors have their causes in their own text.
+            // Most errors repeat their causes in their own text.
             if !text.contains(&more) {
                 text = format!("{text}: {more}");
             }
@@ -29,7 +29,7 @@ impl StoreError {
     }
 }
 
-/// The text without what S3 says of the proof that it was given: keys, tokens, signatures and what they are of.
+/// Removes what S3 echoes of the credentials: keys, tokens, signatures and the strings that they sign.
 fn without_proofs(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(open) = rest.find('<') {
@@ -50,7 +50,7 @@ fn without_proofs(text: &str) -> String {
     out + rest
 }
 
-/// Parts of the names of elements of XML.
+/// Parts of the names of XML elements.
 const PROOFS: [&str; 6] =
     ["Signature", "StringToSign", "CanonicalRequest", "AccessKeyId", "Token", "AuthenticationErrorDetail"];
 
@@ -62,7 +62,7 @@ impl Display for StoreError {
 
 impl Error for StoreError {}
 
-/// An error of a store. What the store will say again, however often it is asked, is permanent.
+/// Converts an error of a store. Errors that would be the same after any retry are permanent.
 #[cold]
 pub(crate) fn store_failed(error: &object_store::Error) -> marquetry_base::Error {
     use object_store::Error as Store;
@@ -85,7 +85,7 @@ pub(crate) fn store_failed(error: &object_store::Error) -> marquetry_base::Error
     }
 }
 
-/// Of what a server sends.
+/// Maximum characters of an error text of a server.
 const MOST_CHARACTERS: usize = 600;
 
 #[cfg(test)]

@@ -12,21 +12,21 @@ use object_store::{HeaderMap, HeaderValue};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A URL of a file, cut into what names its store and what names it there.
+/// The URL of a file, split into its store and its path there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Url<'a> {
     pub(crate) scheme: &'a str,
-    /// Bucket, container, or host: without a user.
+    /// Bucket, container or host, without a user.
     pub(crate) authority: &'a str,
-    /// `user:password` of web servers.
+    /// `user:password`, for web servers.
     pub(crate) user: Option<&'a str>,
-    /// Without the slash before it.
+    /// The path without its leading slash.
     pub(crate) path: &'a str,
-    /// With the question mark before it: of web servers only, where the path may be signed by it.
+    /// The query with its question mark. Only URLs of web servers have one; it may sign the path.
     pub(crate) query: &'a str,
 }
 
-/// Whether `text` begins as the URL of a file in a store does: `s3://`, `gs://`, `az://`, `http://` and a few more.
+/// Whether `text` begins like the URL of a file in a store: `s3://`, `gs://`, `az://`, `http://` and a few more.
 pub fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
 }
@@ -54,23 +54,23 @@ impl<'a> Url<'a> {
         is_web(self.scheme)
     }
 
-    /// The URL of its store.
+    /// Returns the URL of the store.
     fn store(self) -> String {
         format!("{}://{}/{}", self.scheme, self.authority, self.query)
     }
 
-    /// What tells its store, as this user sees it, from others.
+    /// Returns a key that tells the store, as this user sees it, from others.
     pub(crate) fn store_of_user(self) -> String {
         self.with_path("")
     }
 
-    /// The URL of another file of the same store.
+    /// Returns the URL of another file in the same store.
     pub(crate) fn with_path(self, path: &str) -> String {
         let (user, at) = self.user.map_or(("", ""), |user| (user, "@"));
         format!("{}://{user}{at}{}/{path}{}", self.scheme, self.authority, self.query)
     }
 
-    /// The headers of every request: who asks.
+    /// Returns the headers of every request: the user's credentials.
     #[cfg(feature = "http")]
     fn headers(self) -> Result<HeaderMap> {
         let mut headers = HeaderMap::new();
@@ -88,13 +88,13 @@ impl<'a> Url<'a> {
         Ok(headers)
     }
 
-    /// Where the file is in its store. Paths of web servers have some characters as `%20`, keys of stores are as they are.
+    /// Returns the path of the file in its store. Paths of web servers are percent-encoded; keys of stores are literal.
     pub(crate) fn object(self) -> Result<Path> {
         let path = if self.is_web() { Path::from_url_path(self.path) } else { Path::parse(self.path) };
         path.map_err(|error| Error::caused_by(ErrorKind::Argument, "no path of a file in a store", error))
     }
 
-    /// Connects to the store, as the usual environment variables say.
+    /// Connects to the store, configured by the usual environment variables.
     pub(crate) fn connect(self, patience: Duration) -> Result<Arc<dyn ObjectStore>> {
         let store = self.store();
         let connector = CautiousConnector { patience };
@@ -103,7 +103,7 @@ impl<'a> Url<'a> {
             #[cfg(feature = "aws")]
             "s3" | "s3a" => {
                 let builder = object_store::aws::AmazonS3Builder::from_env().with_url(store);
-                // Who names an endpoint without TLS means it.
+                // An endpoint without TLS was named on purpose.
                 let is_plain = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"]
                     .into_iter()
                     .find_map(|name| std::env::var(name).ok())
@@ -159,13 +159,14 @@ fn is_web(scheme: &str) -> bool {
     matches!(scheme, "http" | "https")
 }
 
-/// Somebody may be waiting: what fails is tried again for as long as nothing may come, but not after nothing came for so long.
+/// Retries failed requests for slightly less than `patience`: not after nothing came for so long, as somebody may be
+/// waiting.
 fn retries(patience: Duration) -> RetryConfig {
     let retry_timeout = patience.mul_f32(0.9);
     RetryConfig { backoff: BackoffConfig::default(), max_retries: 6, retry_timeout }
 }
 
-/// Percent signs and two hexadecimal digits become bytes.
+/// Decodes percent escapes, and leaves invalid ones as they are.
 #[cfg(feature = "http")]
 fn decoded(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());

@@ -23,7 +23,7 @@ use crate::page_set::PageSet;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// Whether a layout is the only way in which row groups can begin there, whole ones or one that was cut off.
+/// Whether a layout is the only way in which row groups, whole or cut off, can begin there.
 pub(crate) fn is_unambiguous(pages: &mut PageSet<'_>, layout: &GroupLayout) -> bool {
     let split = pages.split(layout);
     let chunks = layout.chunks.iter().enumerate();
@@ -47,7 +47,7 @@ pub(crate) fn is_unambiguous(pages: &mut PageSet<'_>, layout: &GroupLayout) -> b
     search.steps > 0 && !search.pages.budget.is_exhausted()
 }
 
-/// Whether the chunks of a layout could as well be those of the columns some further on.
+/// Whether the chunks of a layout could as well belong to the columns some places further on.
 pub(crate) fn could_be_others(pages: &mut PageSet<'_>, layout: &GroupLayout) -> bool {
     let schema = pages.schema.clone();
     let (columns, n) = (schema.columns(), layout.chunks.len());
@@ -60,8 +60,8 @@ pub(crate) fn could_be_others(pages: &mut PageSet<'_>, layout: &GroupLayout) -> 
     })
 }
 
-/// Whether the rows of a layout are certain though pages before it may be lost: at least one chunk has a beginning and an
-/// end that cannot be inside a longer chunk.
+/// Whether the rows of a layout are certain even if pages before it are lost. At least one chunk then has a beginning
+/// and an end that cannot be inside a longer chunk.
 pub(crate) fn has_certain_rows(pages: &mut PageSet<'_>, layout: &GroupLayout) -> bool {
     let n = layout.chunks.len();
     n == 1 || (0..n).any(|i| begins_certainly(pages, layout, i) && ends_certainly(pages, layout, i))
@@ -83,7 +83,7 @@ fn ends_certainly(pages: &mut PageSet<'_>, layout: &GroupLayout, column: usize) 
         || column + 1 < layout.chunks.len() && !could_continue(pages, column + 1, column, end)
 }
 
-/// Whether a page that was read as one of column `read_as` could be one of column `other`.
+/// Whether a page that was read as one of column `read_as` could belong to column `other`.
 fn could_continue(pages: &mut PageSet<'_>, read_as: usize, other: usize, page: usize) -> bool {
     let schema = pages.schema.clone();
     let (mine, other) = (schema.column(read_as), schema.column(other));
@@ -99,22 +99,22 @@ struct LayoutSearch<'a, 'p> {
     /// The column that each page was read as, and the first of these pages.
     columns: &'a [usize],
     start: usize,
-    /// How regular the layout is: another one must be as regular.
+    /// The regularity of the layout. Another layout must be as regular.
     split: PageSplit,
-    /// Pages from which there is no way to go on.
+    /// Pages from which no layout goes on.
     dead_ends: HashSet<usize>,
-    /// Pages that may still be looked at, and row groups that may still follow each other.
+    /// Pages that may still be examined, and row groups that may still follow each other.
     steps: usize,
     row_groups: usize,
 }
 
 impl LayoutSearch<'_, '_> {
-    /// The page behind the last one.
+    /// Returns the index of the page behind the last one.
     fn end(&self) -> usize {
         self.start + self.columns.len()
     }
 
-    /// Whether row groups could begin with a page, the first column having `first` pages, and go on to the last page.
+    /// Whether row groups whose first column has `first` pages could begin with page `at`, and go on to the last page.
     fn could_begin(&mut self, at: usize, first: usize) -> bool {
         let schema = self.pages.schema.clone();
         let (mut column, mut start, mut rows, mut expected) = (0, at, 0, None);
@@ -152,10 +152,10 @@ impl LayoutSearch<'_, '_> {
         true
     }
 
-    /// Whether a page could be of another column than the one that it was read as.
+    /// Whether a page could belong to another column than the one that it was read as.
     fn could_be_of(&mut self, page: usize, column: usize) -> bool {
         let read_as = self.columns[page - self.start];
-        // What is in a damaged page proves nothing.
+        // The contents of a damaged page prove nothing.
         if column == read_as || self.pages.pages[page].evidence == PageEvidence::Damaged {
             return true;
         }
@@ -165,7 +165,7 @@ impl LayoutSearch<'_, '_> {
         is_like(mine, other, is_exact) || self.pages.is_blank(page, other, mine)
     }
 
-    /// Whether a next row group could begin with a page.
+    /// Whether another row group could begin with page `at`.
     fn could_go_on(&mut self, at: usize) -> bool {
         if self.dead_ends.contains(&at) {
             return false;
@@ -184,7 +184,7 @@ impl LayoutSearch<'_, '_> {
     }
 }
 
-/// Pages that are looked at. Beyond it nothing is certain.
+/// Maximum number of pages that are examined. Beyond it, nothing is certain.
 const MAX_STEPS: usize = 1 << 20;
-/// Row groups that are tried behind each other. Beyond it nothing is certain either.
+/// Maximum number of consecutive row groups that are tried. Beyond it, nothing is certain either.
 const MAX_ROW_GROUPS: usize = 256;

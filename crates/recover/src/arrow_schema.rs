@@ -9,28 +9,28 @@ use marquetry_format::flatbuffers::{Message, Tables, slot};
 
 type Table<'a> = marquetry_format::flatbuffers::Table<'a, &'a [u8]>;
 
-/// The key that it stands under.
+/// The key of the Arrow schema in the key-value metadata.
 pub(crate) const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
 
-/// The schema that a text holds, as far as the file's says the same.
+/// The parts of a stored Arrow schema that can be compared with the file's schema.
 pub(crate) struct ArrowSchema {
-    /// What the fields of the root say.
+    /// The fields of the root.
     pub(crate) fields: Vec<ArrowField>,
     /// The time zones of all fields.
     pub(crate) zones: Vec<String>,
 }
 
-/// What a field says of its values.
+/// The type of a field, as far as it is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArrowField {
-    /// A time or timestamp: its unit, the coarsest first.
+    /// A time or timestamp, by its unit; the coarsest unit is 0.
     Unit(i16),
-    /// Its bits, and whether it is signed.
+    /// An integer: its bits, and whether it is signed.
     Integer(i32, bool),
     Other,
 }
 
-/// The schema of a text. `None` if it is none, or if any of it is damaged.
+/// Decodes the Arrow schema of a text. Returns `None` if there is none, or if any part of it is damaged.
 pub(crate) fn read_schema(text: &str) -> Option<ArrowSchema> {
     let bytes = STANDARD.decode(text.trim()).ok()?;
     let message = Message::new_strict(message(&bytes)?);
@@ -50,7 +50,7 @@ pub(crate) fn read_schema(text: &str) -> Option<ArrowSchema> {
     Some(ArrowSchema { fields, zones })
 }
 
-/// The message behind its frame.
+/// Returns the message without its frame.
 fn message(bytes: &[u8]) -> Option<&[u8]> {
     let number = |at: usize| bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize);
     // Before version 0.15 of the format there was no marker before the length.
@@ -59,7 +59,7 @@ fn message(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(start..start.checked_add(len)?)
 }
 
-/// Checks a field, and all below it.
+/// Checks a field and all fields below it.
 fn field(table: Table<'_>, depth: usize, zones: &mut Vec<String>) -> Option<ArrowField> {
     if depth > MAX_DEPTH {
         return None;
@@ -142,7 +142,7 @@ fn check_integer(table: Table<'_>) -> Option<()> {
     matches!(table.i32(INT_BIT_WIDTH, 0)?, 8 | 16 | 32 | 64).then_some(())
 }
 
-/// Checks pairs, which need both sides.
+/// Checks key-value pairs, each of which needs both sides.
 fn check_metadata(table: Table<'_>, slot: u16) -> Option<()> {
     table.tables(slot)?.iter().try_for_each(|pair| {
         let pair = pair?;
@@ -150,19 +150,19 @@ fn check_metadata(table: Table<'_>, slot: u16) -> Option<()> {
     })
 }
 
-/// The unit of seconds, which files have not; and that of milliseconds.
+/// The unit of seconds, which Parquet does not have, and that of milliseconds.
 pub(crate) const SECOND: i16 = 0;
 pub(crate) const MILLISECOND: i16 = 1;
 const MARKER: usize = u32::MAX as usize;
 /// The header type of a schema.
 const SCHEMA: u8 = 1;
-/// Of the format's versions those that readers take, V4 and V5.
+/// The versions of the format that readers accept, V4 to V5.
 const FIRST_VERSION: i16 = 3;
 const LAST_VERSION: i16 = 4;
-/// Fields below each other. Readers refuse more than this.
+/// Maximum nesting depth of fields. Readers refuse more.
 const MAX_DEPTH: usize = 60;
 
-// Where the tables have their fields.
+// The slots of the tables' fields.
 const MESSAGE_VERSION: u16 = slot(0);
 const MESSAGE_HEADER_TYPE: u16 = slot(1);
 const MESSAGE_HEADER: u16 = slot(2);
@@ -194,9 +194,9 @@ const TIME_BIT_WIDTH: u16 = slot(1);
 const TIMESTAMP_TIMEZONE: u16 = slot(1);
 const UNION_TYPE_IDS: u16 = slot(1);
 const MAP_KEYS_SORTED: u16 = slot(0);
-/// That of all types that have a unit or mode, precision, or interval.
+/// The slot of the unit, mode, precision or interval, in all types that have one.
 const UNIT: u16 = slot(0);
-/// Of lists their length, of byte strings their bytes.
+/// The slot of the size: the length of a list, the bytes of a byte string.
 const SIZE: u16 = slot(0);
 
 // The union `Type`.

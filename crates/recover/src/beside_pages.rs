@@ -3,31 +3,31 @@
 use marquetry_core::nesting::Signatures;
 use marquetry_core::write::EncodedChunk;
 
-/// Something that is said of a chunk beside its pages. Readers skip by it what it says is not there.
+/// Metadata that describes the values of a chunk, and by which readers skip them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BesidePages {
     /// Bounds and counts in the footer.
     Statistics,
     /// Sizes and histograms of levels in the footer.
     SizeStatistics,
-    /// The bytes of strings, which the writer counts in its own way and is known for by its name. Copying leaves them out.
+    /// Byte counts of strings by a writer that is known, by its name, to count in its own way. Copying leaves them out.
     ByteCounts,
-    /// How many pages there are of each kind and encoding.
+    /// Numbers of pages by kind and encoding.
     EncodingStats,
-    /// The box around geometries, and their kinds.
+    /// The bounding box of geometries, and their kinds.
     GeospatialStatistics,
-    /// Bounds and counts in the headers of pages.
+    /// Bounds and counts in page headers.
     PageStatistics,
-    /// Numbers of rows and nulls in the headers of V2 pages, which must be there.
+    /// Numbers of rows and nulls in the headers of V2 pages, where they are required.
     PageCounts,
     ColumnIndex,
-    /// It is made again from the pages.
+    /// Made again from the pages.
     OffsetIndex,
     BloomFilter,
 }
 
 impl BesidePages {
-    /// Its name, and what becomes of it.
+    /// Returns its name, and what becomes of it.
     pub(crate) fn names(self) -> (&'static str, &'static str) {
         match self {
             BesidePages::Statistics => ("the statistics", "are left out"),
@@ -43,7 +43,7 @@ impl BesidePages {
         }
     }
 
-    /// Takes it away from a chunk that was copied. What copying itself has to know is not in the chunk any more.
+    /// Removes it from a copied chunk. What copying itself handles is not in the chunk any more.
     pub(crate) fn remove_from(self, chunk: &mut EncodedChunk) {
         match self {
             BesidePages::Statistics => chunk.metadata.statistics = None,
@@ -60,18 +60,19 @@ impl BesidePages {
     }
 }
 
-/// Something beside the pages that is wrong, or that the pages contradict.
+/// Metadata that is wrong in itself, or that the pages contradict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Contradiction {
     pub(crate) what: BesidePages,
     pub(crate) why: String,
-    /// Whether the values could be what is damaged. Not if it cannot be read, or is about places of pages, which headers confirm.
+    /// Whether the values could be the damaged side. Not if the metadata cannot be read, or is about places of pages,
+    /// which headers confirm.
     pub(crate) accuses_values: bool,
 }
 
 impl Contradiction {
-    /// What else may be wrong, and whether it is certain that only this is. `is_proven`: the values have right checksums. `is_own`:
-    /// the schema is the file's.
+    /// Returns what else may be wrong, and whether it is certain that only this metadata is. `is_proven`: the values
+    /// have right checksums. `is_own`: the schema is the file's own.
     pub(crate) fn verdict(&self, is_proven: bool, is_own: bool) -> (&'static str, bool) {
         match (self.accuses_values, is_proven, is_own) {
             (false, ..) => ("", true),
@@ -90,14 +91,14 @@ impl Contradiction {
     }
 }
 
-/// What is known of a chunk whose values were all decoded.
+/// The result of decoding all values of a chunk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CheckedChunk {
-    /// Whether all pages have checksums, which are right.
+    /// Whether all pages have checksums, and all checksums are right.
     pub(crate) is_proven: bool,
     pub(crate) contradictions: Vec<Contradiction>,
     /// The first value that the schema does not allow.
     pub(crate) forbidden: Option<String>,
-    /// How the column is nested, to be compared with others of its groups.
+    /// Signatures of the column's nesting, to be compared with those of other columns in its groups.
     pub(crate) signatures: Signatures,
 }

@@ -8,7 +8,7 @@ use crate::window::Window;
 use marquetry_format::ThriftString;
 use std::collections::HashMap;
 
-/// What must end before a page.
+/// The boundary that must be before a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Boundary {
     Unknown,
@@ -16,20 +16,21 @@ pub(crate) enum Boundary {
     RowGroup,
 }
 
-/// The boundaries between pages from the first one to the first damage.
+/// The boundaries between pages, from the first page to the first damage.
 pub(crate) struct Boundaries {
     /// The boundary before each page.
     before: Vec<Boundary>,
-    /// Whether something behind the last page shows that a row group ends with it.
+    /// Whether something behind the last page shows that the row group ends with it.
     pub(crate) is_closed: bool,
-    /// The columns that metadata of chunks name, by the page behind the chunk.
+    /// Column paths in the metadata of chunks, by the page behind the chunk.
     paths: HashMap<usize, Vec<ThriftString>>,
-    /// What the footer tells of the schema, if its beginning is there.
+    /// The facts about the schema in the first bytes of the footer, if they are there.
     pub(crate) footer: Option<FooterHead>,
 }
 
 impl Boundaries {
-    /// Those of the pages up to the first damage, and these pages. The first page begins a row group.
+    /// Finds the boundaries of the pages up to the first damage, and returns these pages, too. The first page begins a
+    /// row group.
     pub(crate) fn find<'a>(window: &mut Window, pages: &'a [FoundPage]) -> (Self, &'a [FoundPage]) {
         let (mut before, mut paths) = (vec![Boundary::RowGroup], HashMap::new());
         for (last, page) in pages.iter().zip(pages.iter().skip(1)) {
@@ -38,7 +39,7 @@ impl Boundaries {
             if end != gap.end {
                 break;
             }
-            // Most pages follow each other.
+            // Most pages follow each other without a gap.
             if let Some(path) = filler.and_then(|_| filler::chunk_path(window, gap)) {
                 paths.insert(before.len(), path);
             }
@@ -59,18 +60,19 @@ impl Boundaries {
         (Boundaries { before, is_closed, paths, footer }, pages)
     }
 
-    /// What must end before a page.
+    /// Returns the boundary that must be before a page.
     pub(crate) fn before(&self, page: usize) -> Boundary {
         self.before[page]
     }
 
-    /// Whether a layout of all `pages` has the columns that the file names: those of the schema whose beginning is there, and those of
-    /// chunks whose metadata stands behind them.
+    /// Whether a layout of all `pages` has the columns that the file names: those in the beginning of its schema, and
+    /// those in the metadata behind chunks.
     pub(crate) fn allow(&self, layout: &TableLayout, pages: usize) -> bool {
         if let Some(FooterHead { elements, fields }) = self.footer
             && !layout.is_open
         {
-            // Each column is an element, and in a field of the root. If all elements are fields, none is in a group.
+            // Each column is an element, and is in a field of the root. If all elements are fields, there are no
+            // groups.
             let fewest = fields.unwrap_or(1);
             let most = if fields == Some(elements - 1) { fewest } else { elements - 1 };
             if !(fewest..=most).contains(&layout.columns) {

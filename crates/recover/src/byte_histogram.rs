@@ -2,12 +2,12 @@
 
 use marquetry_encoding::{PhysicalType, Shape};
 
-/// How often bytes occur. Those of numbers are counted by their place in the number, in broader classes.
+/// A histogram of bytes. The bytes of numbers are counted by their place in the number, in broader classes.
 #[derive(Debug, Clone)]
 pub(crate) struct ByteHistogram {
     counts: [u16; BINS],
     total: u16,
-    /// How many of the bytes are independent of each other.
+    /// Estimated number of bytes that are independent of each other.
     independent: f64,
 }
 
@@ -18,7 +18,7 @@ impl Default for ByteHistogram {
 }
 
 impl ByteHistogram {
-    /// Counts a sample. Values end where the bytes end, behind levels.
+    /// Counts a sample of the bytes. It is taken from the end, because values end there, behind the levels.
     pub(crate) fn new(bytes: &[u8], physical: PhysicalType) -> Self {
         let width = match physical.shape() {
             Shape::W32 => 4,
@@ -39,7 +39,7 @@ impl ByteHistogram {
         out
     }
 
-    /// The part of the bytes that differs beyond what chance makes differ: from 0 to 1.
+    /// Returns the share of the bytes, from 0 to 1, that differs by more than chance explains.
     pub(crate) fn distance(&self, other: &ByteHistogram) -> f64 {
         let (a, b) = (f64::from(self.total), f64::from(other.total));
         if self.total == 0 || other.total == 0 {
@@ -48,7 +48,7 @@ impl ByteHistogram {
         let (mut differing, mut noise) = (0.0, 0.0);
         for (x, y) in self.counts.iter().zip(&other.counts).map(|(x, y)| (f64::from(*x), f64::from(*y))) {
             differing += (x / a - y / b).abs() / 2.0;
-            // The standard deviation of the difference of two samples, from where both are the same.
+            // The standard deviation of the difference between two samples of the same source.
             noise += ((x + y) / (a + b) * (1.0 / self.independent + 1.0 / other.independent)).sqrt() / 2.0;
         }
         (differing - noise).clamp(0.0, 1.0)
@@ -56,7 +56,7 @@ impl ByteHistogram {
 }
 
 const BINS: usize = 256;
-/// Bytes that are counted.
+/// Maximum number of bytes that are counted.
 const SAMPLE: usize = u16::MAX as usize;
 
 #[cfg(test)]

@@ -10,11 +10,12 @@ use marquetry_core::nesting::{LeafShape, disagreeing, leaf_shapes};
 use marquetry_core::source::Source;
 use std::sync::Arc;
 
-/// Decodes or holds against its values a chunk of a row group.
+/// A check of a chunk of a row group: it decodes the chunk, or compares its metadata with its values.
 pub(crate) type CheckOneChunk =
     fn(&Arc<dyn Source>, &ParquetMetaData, &LeafShape, (usize, usize), &Arc<Limits>) -> Result<CheckedChunk>;
 
-/// What `check` says of each chunk of a row group of `stored` bytes. A damaged chunk does not stop the validation of the others.
+/// Runs `check` on each chunk of a row group of `stored` bytes. A damaged chunk does not stop the validation of the
+/// others.
 pub(crate) fn check_row_group(
     workers: &Workers,
     window: &Window,
@@ -41,21 +42,21 @@ pub(crate) fn check_row_group(
     let wrong = disagreeing(signatures.collect::<Vec<_>>());
     for (column, other) in wrong {
         let [column_name, other_name] = [column, other].map(|i| metadata.schema().column(i).dotted().clone());
-        // Which of them is damaged, nobody knows; without its group, neither is kept.
+        // It is unknown which of the two is damaged. Without its group, neither is kept.
         let error = Error::corrupt(format!("not nested as column {other_name} in the same group"));
         checked[column] = Err(error.in_column(column_name));
     }
     Ok(checked)
 }
 
-/// How a row group of a footer is known, and how certain it is, as far as its pages tell.
+/// Returns how a row group of a footer was found, and how certain it is, as far as its pages show.
 pub(crate) fn trusted_so_far(chunks: &[Result<CheckedChunk>]) -> (String, Confidence) {
     let is_proven = chunks.iter().flatten().all(|chunk| chunk.is_proven);
     let why = format!("a row group of the footer, {}, all values decoded", checksums(is_proven));
     (why, if is_proven { Confidence::Exact } else { Confidence::High })
 }
 
-/// What the report says of checksums.
+/// Returns what the report says of checksums.
 pub(crate) fn checksums(is_proven: bool) -> &'static str {
     if is_proven { "with right checksums" } else { "not all with checksums" }
 }

@@ -12,16 +12,16 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What chunks of these pages may have.
+/// The possible types and levels of chunks, inferred from their pages.
 pub(crate) struct ChunkKinds<'a> {
     window: &'a mut Window,
     pages: &'a [FoundPage],
     pub(crate) budget: &'a mut SearchBudget,
     /// The likeliest codec of all chunks.
     codec: Option<Codec>,
-    /// By data page and dictionary page.
+    /// Kinds by data page and dictionary page.
     kinds: HashMap<(usize, Option<usize>), Rc<ChunkKind>>,
-    /// Rows of pages, by page and largest levels.
+    /// Numbers of rows of pages, by page and maximum levels.
     rows: HashMap<(usize, u8, u8), Option<u64>>,
 }
 
@@ -31,7 +31,8 @@ impl<'a> ChunkKinds<'a> {
         ChunkKinds { window, pages, budget, codec, kinds: HashMap::new(), rows: HashMap::new() }
     }
 
-    /// What the chunk that begins with a page may have. A chunk with a damaged page at its beginning may have anything.
+    /// Returns the possible kinds of the chunk that begins with page `start`. If the page at its beginning is damaged,
+    /// anything is possible.
     pub(crate) fn kind(&mut self, start: usize) -> Rc<ChunkKind> {
         match self.pages.get(start) {
             Some(page) if page.is_dictionary() => self.kind_by(start + 1, Some(start)),
@@ -39,7 +40,7 @@ impl<'a> ChunkKinds<'a> {
         }
     }
 
-    /// What a data page may have.
+    /// Returns the possible kinds of a data page.
     fn kind_by(&mut self, at: usize, dictionary: Option<usize>) -> Rc<ChunkKind> {
         if let Some(known) = self.kinds.get(&(at, dictionary)) {
             return known.clone();
@@ -56,12 +57,12 @@ impl<'a> ChunkKinds<'a> {
         found
     }
 
-    /// Whether chunks that begin with these pages have values and levels of one kind.
+    /// Whether chunks that begin with these pages may have values and levels of one kind.
     pub(crate) fn are_alike(&mut self, a: usize, b: usize) -> bool {
         are_alike(&self.kind(a).guesses, &self.kind(b).guesses)
     }
 
-    /// Whether a page may be of the chunk that begins with `start`.
+    /// Whether a page may belong to the chunk that begins with page `start`.
     pub(crate) fn fits_chunk(&mut self, at: usize, start: usize) -> bool {
         let page = &self.pages[at];
         if page.is_keys() || page.evidence == PageEvidence::Damaged {
@@ -70,14 +71,14 @@ impl<'a> ChunkKinds<'a> {
         are_alike(&self.kind_by(at, None).guesses, &self.kind(start).guesses)
     }
 
-    /// Whether what would tell the kind of a chunk is damaged: its dictionary, or its first data page.
+    /// Whether the page that shows the kind of a chunk is damaged: its dictionary page, or its first data page.
     pub(crate) fn begins_damaged(&self, start: usize) -> bool {
         let is_damaged =
             |at: usize| self.pages.get(at).is_some_and(|page| page.evidence == PageEvidence::Damaged);
         is_damaged(start) || self.pages[start].is_dictionary() && is_damaged(start + 1)
     }
 
-    /// How many rows begin in a page of the chunk that begins with `start`.
+    /// Returns how many rows begin in a page of the chunk that begins with page `start`.
     pub(crate) fn rows_of(&mut self, at: usize, start: usize) -> Option<u64> {
         let page = &self.pages[at];
         if page.is_dictionary() {
@@ -118,7 +119,7 @@ impl<'a> ChunkKinds<'a> {
         counted
     }
 
-    /// The least and the greatest value of a chunk of `rows` rows; `None` if they cannot be known.
+    /// Returns the least and the greatest value of a chunk of `rows` rows, or `None` if they cannot be determined.
     pub(crate) fn extent(&mut self, chunk: &Range<usize>, leaf: &Leaf, rows: u64) -> Option<[Vec<u8>; 2]> {
         let pages = &self.pages[chunk.clone()];
         let cost: u64 = pages.iter().map(|page| page.uncompressed() / 4).sum();
@@ -129,7 +130,7 @@ impl<'a> ChunkKinds<'a> {
     }
 }
 
-/// Whether pages may be of one column by what each of them may have; where nothing is known of one, they may.
+/// Whether pages may belong to one column, by the guesses for each. If there is no guess for one, they may.
 fn are_alike(a: &[Guess], b: &[Guess]) -> bool {
     let fit = |a: &Guess, b: &Guess| {
         (a.max_rep > 0) == (b.max_rep > 0)

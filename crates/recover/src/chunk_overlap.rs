@@ -3,7 +3,7 @@
 use marquetry_core::metadata::ParquetMetaData;
 use std::ops::Range;
 
-/// For each row group, what of it is also of another chunk.
+/// Finds, for each row group, bytes that also belong to another chunk.
 pub(crate) fn overlaps(metadata: &ParquetMetaData) -> Vec<Option<String>> {
     let mut out = vec![None; metadata.num_row_groups()];
     let mut chunks: Vec<(Range<u64>, usize, usize)> = Vec::new();

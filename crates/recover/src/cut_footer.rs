@@ -14,11 +14,11 @@ use marquetry_format::{
     ColumnOrder, FileMetaData, FooterTail, KeyValue, Reader, RowGroup, SchemaElement, Wire,
 };
 
-/// What is left of a footer.
+/// The remains of a footer.
 pub(crate) struct CutFooter {
-    /// Its row groups are those that are there as a whole.
+    /// The metadata, with those row groups that are there as a whole.
     pub(crate) metadata: ParquetMetaData,
-    /// Where it begins.
+    /// Offset of the footer in the file.
     pub(crate) start: u64,
     pub(crate) state: State,
 }
@@ -26,14 +26,15 @@ pub(crate) struct CutFooter {
 /// What is wrong with a footer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Only what is behind it is missing.
+    /// The footer is complete; only the bytes behind it are missing.
     Whole,
     CutOff,
-    /// It can be read up to some byte, and its length and PAR1 say that it is one. That byte need not be the only wrong one.
+    /// It can be read up to some byte, and its length and PAR1 confirm that it is a footer. More bytes may be wrong
+    /// than that one.
     Damaged,
 }
 
-/// Finds the last such footer; one that is damaged if `takes_damaged`. Fails if the file cannot be read.
+/// Finds the last footer that is incomplete, or damaged if `takes_damaged`. Fails if the file cannot be read.
 pub(crate) fn cut_footer(window: &mut Window, takes_damaged: bool) -> Result<Option<CutFooter>> {
     let (len, limits) = (window.source.len(), window.limits.clone());
     let from = len.saturating_sub(MOST_BYTES);
@@ -52,14 +53,14 @@ pub(crate) fn cut_footer(window: &mut Window, takes_damaged: bool) -> Result<Opt
         {
             return Ok(Some(CutFooter { metadata, start: from + at as u64, state }));
         }
-        // Each costs something, however short it is.
+        // Each attempt costs something, however short it is.
         let Some(rest) = left.checked_sub(reader.position().max(LEAST_COST)) else { break };
         left = rest;
     }
     Ok(None)
 }
 
-/// Reads a footer up to where it is cut off, or damaged. `None` if its schema is not whole.
+/// Reads a footer up to where it is cut off or damaged. Returns `None` if its schema is incomplete.
 fn read(reader: &mut Reader<'_>) -> Option<(FileMetaData, State)> {
     let mut schema: Option<Vec<SchemaElement>> = None;
     let mut out = FileMetaData::default();
@@ -85,21 +86,21 @@ fn read(reader: &mut Reader<'_>) -> Option<(FileMetaData, State)> {
     let state = match is_read {
         Ok(()) => State::Whole,
         Err(error) if error.kind() == ErrorKind::Truncated => State::CutOff,
-        // A name that has something else in it has taken what comes behind it.
+        // A name with other characters in it has swallowed what comes behind it.
         Err(_) if !is_behind || !out.schema.iter().all(|element| is_name(&element.name)) => return None,
         Err(_) => State::Damaged,
     };
     Some((out, state))
 }
 
-/// The metadata, if it can be that of this file.
+/// Returns the metadata, if it can be that of this file.
 fn metadata(mut footer: FileMetaData, is_whole: bool, limits: &Limits) -> Option<ParquetMetaData> {
     if !is_whole {
         let known: i64 =
             footer.row_groups.iter().map(|group| group.num_rows.max(0)).fold(0, i64::saturating_add);
         footer.num_rows = known;
     }
-    // Nobody knows how bounds are ordered if what says so is cut off.
+    // Without column orders, which are cut off, the order of bounds is unknown.
     let has_orders = is_whole || footer.column_orders.is_some();
     for chunk in footer.row_groups.iter_mut().flat_map(|group| &mut group.columns) {
         let is_elsewhere = chunk.file_path.as_ref().is_some_and(|path| !path.as_bytes().is_empty());
@@ -114,11 +115,11 @@ fn metadata(mut footer: FileMetaData, is_whole: bool, limits: &Limits) -> Option
     ParquetMetaData::from_thrift(footer, limits).ok().filter(|metadata| metadata.schema().num_columns() > 0)
 }
 
-/// How much of the end of a file is looked through. Footers are hardly ever longer.
+/// Number of bytes at the end of the file that are searched. Footers are hardly ever longer.
 const MOST_BYTES: u64 = 16 << 20;
-/// What looks like a footer is read so often in all, measured in bytes.
+/// Maximum bytes that all attempts together read, in multiples of the searched bytes.
 const MOST_PASSES: usize = 8;
-/// What a footer costs at least that is none.
+/// Minimum cost of an attempt that finds no footer.
 const LEAST_COST: usize = 16;
-/// Footer length and PAR1.
+/// Bytes of the footer length and PAR1.
 const TAIL_LEN: usize = 8;

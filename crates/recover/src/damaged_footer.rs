@@ -13,27 +13,27 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
     Right,
-    /// It is cut off: it tells the places of some row groups, or of none.
+    /// The footer is cut off: it gives the places of some row groups, or of none.
     CutOff,
-    /// Bytes are missing before it.
+    /// Bytes before the footer are missing.
     Wrong,
-    /// What it says of some chunks is damaged.
+    /// The metadata of some chunks is damaged.
     SomeWrong,
 }
 
-/// A footer that is not whole, or whose places are wrong.
+/// A footer that is incomplete, or that gives wrong places.
 pub(crate) struct DamagedFooter {
     pub(crate) metadata: ParquetMetaData,
     pub(crate) start: u64,
     pub(crate) places: Places,
-    /// What is wrong with itself.
+    /// What is wrong with the footer itself.
     pub(crate) damage: Option<&'static str>,
-    /// No row group that is read by its schema is more certain.
+    /// The highest confidence of row groups that are read by its schema.
     pub(crate) most: Confidence,
 }
 
-/// The footer at the end of the file that is not whole, by which pages would reach into it, or that names other files. Where the caller
-/// `knows_schema`, that is believed more than one that stands before damage.
+/// Finds a footer at the end of the file that is incomplete, whose pages would reach into it, or that names other
+/// files. If the caller `knows_schema`, that schema is trusted more than one that stands before damage.
 pub(crate) fn damaged_footer(window: &mut Window, knows_schema: bool) -> Result<Option<DamagedFooter>> {
     let len = window.source.len();
     match read_metadata(&*window.source, &window.limits) {
@@ -75,13 +75,13 @@ fn names_files(metadata: &ParquetMetaData) -> bool {
     chunks.any(|chunk| chunk.file_path().is_some_and(|path| !path.is_empty()))
 }
 
-/// Whether a chunk cannot be read, is of another type than its column, or nowhere.
+/// Whether a chunk cannot be read, has another type than its column, or has no valid place.
 fn has_damaged_chunks(metadata: &ParquetMetaData) -> bool {
     let mut chunks = metadata.row_groups().flat_map(|group| group.columns());
     chunks.any(|chunk| chunk.and_then(|chunk| chunk.byte_range()).is_err())
 }
 
-/// The range from the first byte of a row group's chunks to the last; `None` if no chunk has a valid range.
+/// Returns the range from the first byte of a row group's chunks to the last, or `None` if no chunk has a valid range.
 pub(crate) fn extent(metadata: &ParquetMetaData, index: usize) -> Option<Range<u64>> {
     let ranges = metadata
         .row_group(index)
@@ -95,5 +95,5 @@ const IN_PART: &str = "it is at the end; it names other files, which pages may b
 const IN_CHUNKS: &str = "it is at the end; what it says of some chunks is damaged, so that row groups are searched for, by its schema";
 const DAMAGED: &str = "it is at the end, and damaged behind its schema, which can be read";
 const CUT_OFF: &str = "it is at the end, and cut off; its schema is whole";
-/// Bytes of a footer's length and PAR1.
+/// Bytes of the footer length and PAR1.
 const FOOTER_TAIL: u64 = 8;

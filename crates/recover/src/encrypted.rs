@@ -10,17 +10,17 @@ use marquetry_crypto::FileDecryptionProperties;
 use std::io::Write;
 use std::sync::Arc;
 
-/// The part of an encrypted file that ends with its last footer that the keys open, and the report on it.
+/// The part of an encrypted file up to the end of the last footer that the keys open, and the report on it.
 pub struct EncryptedRecovery {
     source: Arc<dyn Source>,
     end: u64,
     report: Report,
 }
 
-/// Finds the last footer of an encrypted file that `keys` open: the one at the end, of a checkpoint, or of the file before it grew.
-/// `None` if there is no such footer.
+/// Finds the last footer of an encrypted file that `keys` open: the one at the end, of a checkpoint, or of the file
+/// before it grew. Returns `None` if there is no such footer.
 ///
-/// Fails if the file cannot be read, or if a footer is there whose key is missing or wrong.
+/// Fails if the file cannot be read, or if the key of a footer is missing or wrong.
 pub fn recover_encrypted(
     source: Arc<dyn Source>,
     keys: &Arc<FileDecryptionProperties>,
@@ -58,7 +58,7 @@ fn kept(group: RowGroup<'_>) -> KeptRowGroup {
 }
 
 impl EncryptedRecovery {
-    /// What is kept and lost.
+    /// Returns the report of what is kept and lost.
     pub fn report(&self) -> &Report {
         &self.report
     }

@@ -21,7 +21,7 @@ pub(crate) fn refuse_encrypted(source: &dyn Source) -> Result<()> {
     Ok(())
 }
 
-/// Whether the file begins as encrypted modules do: a length, 12 bytes of nonce, as many bytes, and so on.
+/// Whether the file begins with encrypted modules: a length, as many bytes, at least a nonce and a tag, and so on.
 pub(crate) fn looks_encrypted(window: &mut Window) -> bool {
     let mut at = FIRST_PAGE;
     for _ in 0..4 {

@@ -35,7 +35,7 @@ pub(crate) fn is_known(window: &mut Window, gap: Range<u64>) -> bool {
     fillers(window, gap.clone()).1 == gap.end
 }
 
-/// The fillers that a range begins with: the greatest variant among them, and the end of the last one.
+/// Returns the greatest variant among the fillers that a range begins with, and the end of the last one.
 pub(crate) fn fillers(window: &mut Window, range: Range<u64>) -> (Option<Filler>, u64) {
     let (mut found, mut at) = (None, range.start);
     while at < range.end {
@@ -50,12 +50,12 @@ pub(crate) fn fillers(window: &mut Window, range: Range<u64>) -> (Option<Filler>
     (found, at)
 }
 
-/// The length in bytes of the filler at a position; `None` if there is none.
+/// Returns the length in bytes of the filler at a position, or `None` if there is none.
 pub(crate) fn known(window: &mut Window, at: u64) -> Option<u64> {
     filler(window, at).map(|(_, len)| len)
 }
 
-/// The filler at a position, and its length in bytes.
+/// Returns the filler at a position, and its length in bytes.
 fn filler(window: &mut Window, at: u64) -> Option<(Filler, u64)> {
     let bytes = window.at(at, HEAD).ok()?;
     if bytes.starts_with(&marker(CHECKPOINT_MAGIC, at)) {
@@ -72,7 +72,7 @@ fn filler(window: &mut Window, at: u64) -> Option<(Filler, u64)> {
     if zeros > 0 {
         return (zeros < HEAD).then_some((Filler::Alignment, zeros as u64));
     }
-    // This is a page header. It could be read as other structs too.
+    // This is a page header, which could be read as other structs, too.
     if matches!(*bytes, [0x15, _, 0x15, ..]) {
         return None;
     }
@@ -109,7 +109,7 @@ fn filler(window: &mut Window, at: u64) -> Option<(Filler, u64)> {
     })
 }
 
-/// The column that the metadata of a chunk between pages names.
+/// Returns the column path in the metadata of a chunk between pages.
 pub(crate) fn chunk_path(window: &mut Window, gap: Range<u64>) -> Option<Vec<ThriftString>> {
     let mut at = gap.start;
     while at < gap.end {
@@ -126,16 +126,16 @@ pub(crate) fn chunk_path(window: &mut Window, gap: Range<u64>) -> Option<Vec<Thr
     None
 }
 
-/// What the first bytes of a footer tell of its schema.
+/// The facts about the schema in the first bytes of a footer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FooterHead {
-    /// Elements of the schema, its root among them.
+    /// Number of schema elements, the root included.
     pub(crate) elements: usize,
-    /// Fields of the root, if the root is there.
+    /// Number of fields of the root, if the root is there.
     pub(crate) fields: Option<usize>,
 }
 
-/// The head of the footer that begins at a position, cut off as it may be; `None` if none does.
+/// Returns the head of the footer that begins at a position, which may be cut off; `None` if none begins there.
 pub(crate) fn footer_head(window: &mut Window, at: u64) -> Option<FooterHead> {
     let bytes = window.at(at, MAX_FOOTER_HEAD).ok().filter(|bytes| is_footer_head(bytes))?;
     let mut rest = ByteCursor::new(bytes.get(4..)?);
@@ -150,19 +150,19 @@ pub(crate) fn footer_head(window: &mut Window, at: u64) -> Option<FooterHead> {
     is_one.then_some(FooterHead { elements, fields })
 }
 
-/// Whether a footer, perhaps cut off, begins at a position: a version of 1 or 2, then a list of structs, the schema.
+/// Whether a footer, perhaps cut off, begins at a position: a version of 1 or 2, then the schema, a list of structs.
 pub(crate) fn begins_footer(window: &mut Window, at: u64) -> bool {
     window.at(at, 4).is_ok_and(|bytes| is_footer_head(&bytes))
 }
 
-/// Whether these bytes begin as a footer does.
+/// Whether these bytes begin like a footer.
 pub(crate) fn is_footer_head(bytes: &[u8]) -> bool {
     matches!(*bytes, [0x15, 2 | 4, 0x19, list, ..] if list & 0x0f == 0x0c)
 }
 
-/// Bytes of a bloom filter's header or a checkpoint's beginning at most. Fewer zeros are for alignment.
+/// Maximum bytes of a bloom filter header or of the beginning of a checkpoint. Fewer zeros are padding for alignment.
 const HEAD: usize = 64;
-/// Bytes of the longest metadata or index that is recognized.
+/// Maximum bytes of metadata or an index that is recognized.
 const MAX_LEN: usize = 64 << 10;
-/// Bytes of the longest beginning of a footer that is looked at: the name of a root is short.
+/// Maximum bytes that are read of the beginning of a footer: the name of a root is short.
 const MAX_FOOTER_HEAD: usize = 4 << 10;

@@ -18,7 +18,7 @@ use marquetry_encoding::registry;
 use marquetry_format::{Encoding, PageHeader, PageType, Reader};
 use std::ops::Range;
 
-/// The pages in a range of the source, in order.
+/// Finds the pages in a range of the source, in order.
 pub(crate) fn find_pages(
     window: &mut Window,
     range: Range<u64>,
@@ -78,7 +78,7 @@ impl Scan<'_> {
         Ok(is_one.then_some(page))
     }
 
-    /// The header at a position, if it can be one and the page ends before the end.
+    /// Reads the header at a position, if it is plausible and the page ends within the range.
     fn header(&mut self, at: u64, in_step: bool) -> Result<Option<FoundPage>> {
         let most = if in_step { self.window.limits.page_header_bytes } else { MAX_LOST_HEADER };
         for len in [256, 16 << 10, most] {
@@ -102,7 +102,7 @@ impl Scan<'_> {
         Ok(None)
     }
 
-    /// The first position from `at` on at which a header can begin, or the end.
+    /// Returns the first position from `at` on at which a header can begin, or the end.
     ///
     /// QUIRK: headers whose fields are in another order are not found; no writer is known for them.
     fn candidate(&mut self, mut at: u64) -> Result<u64> {
@@ -119,7 +119,7 @@ impl Scan<'_> {
     }
 }
 
-/// Whether sizes, counts and encodings in a header are possible, and the struct that its type needs is there.
+/// Whether sizes, counts and encodings in a header are possible, and the struct that its type needs is present.
 fn is_plausible(header: &PageHeader, limits: &Limits) -> bool {
     let size = |n: i32| usize::try_from(n).ok();
     let (Some(stored), Some(plain)) =
@@ -152,7 +152,7 @@ fn is_plausible(header: &PageHeader, limits: &Limits) -> bool {
     fits && limits.check_page(plain, stored).is_ok()
 }
 
-/// Bytes of the longest header that is found out of step.
+/// Maximum bytes of a header that is found out of step, not directly behind another page.
 const MAX_LOST_HEADER: usize = 64 << 10;
-/// Bytes searched at a time.
+/// Number of bytes that are searched at a time.
 const SEARCH_BYTES: usize = 1 << 20;

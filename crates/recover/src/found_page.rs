@@ -28,7 +28,7 @@ impl FoundPage {
         self.header.type_ == PageType::DICTIONARY_PAGE
     }
 
-    /// The number of entries of a data page, nulls included; 0 for a dictionary.
+    /// Returns the number of entries of a data page, nulls included; 0 for a dictionary page.
     pub(crate) fn values(&self) -> u64 {
         let v1 = self.header.data_page_header.as_ref().map(|header| header.num_values);
         let v2 = self.header.data_page_header_v2.as_ref().map(|header| header.num_values);
@@ -36,7 +36,7 @@ impl FoundPage {
         values.and_then(|values| u64::try_from(values).ok()).unwrap_or(0)
     }
 
-    /// The encoding of a data page's values, or of the dictionary.
+    /// Returns the encoding of a data page's values, or of the dictionary.
     pub(crate) fn encoding(&self) -> Encoding {
         let header = &self.header;
         let v1 = header.data_page_header.as_ref().map(|header| header.encoding);
@@ -50,7 +50,7 @@ impl FoundPage {
             && matches!(self.encoding(), Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY)
     }
 
-    /// Bytes of header and body before compression.
+    /// Returns the bytes of the header, and of the body before compression.
     pub(crate) fn uncompressed(&self) -> u64 {
         self.body - self.offset + u64::from(self.header.uncompressed_page_size.unsigned_abs())
     }

@@ -7,45 +7,45 @@ use marquetry_encoding::PhysicalType;
 use marquetry_format::ColumnMetaData;
 use std::ops::Range;
 
-/// A way to cut pages into the chunks of a row group.
+/// A way to divide pages into the chunks of a row group.
 #[derive(Debug)]
 pub(crate) struct GroupLayout {
     /// The pages of each chunk.
     pub(crate) chunks: Vec<Range<usize>>,
-    /// Rows of each chunk.
+    /// Number of rows of each chunk.
     pub(crate) rows: u64,
     /// Number of chunks that end where writers end chunks.
     pub(crate) natural: usize,
 }
 
-/// How regularly chunks are cut into pages; the most regular is the greatest.
+/// The regularity of the pages of a chunk; the most regular is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PageSplit {
     Irregular,
-    /// All pages but the last of a chunk have as many values.
+    /// All pages of a chunk but the last have the same number of values.
     Even,
-    /// And the last one has no more.
+    /// As `Even`, and the last page has no more values than the others.
     ShorterLast,
 }
 
-/// The cuts of a chunk into pages, page by page.
+/// The division of a chunk into pages, recorded page by page.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PageCuts {
-    /// Values of the first and of the last page.
+    /// Numbers of values of the first and the last page.
     ends: Option<(u64, u64)>,
     has_several: bool,
-    /// Whether pages before the last one have not as many values as the first.
+    /// Whether pages before the last one have another number of values than the first.
     is_irregular: bool,
 }
 
 impl PageCuts {
-    /// Those of a chunk with one data page.
+    /// Returns the cuts of a chunk with one data page.
     pub(crate) fn single(values: u64) -> Self {
         PageCuts { ends: Some((values, values)), ..PageCuts::default() }
     }
 
-    /// Those of a chunk with several data pages: the values of the first and of the last one, and whether a page between them has
-    /// not as many as the first.
+    /// Returns the cuts of a chunk with several data pages: the numbers of values of the first and the last one, and
+    /// whether a page between them has another number than the first.
     pub(crate) fn several(first: u64, last: u64, is_irregular: bool) -> Self {
         PageCuts { ends: Some((first, last)), has_several: true, is_irregular }
     }
@@ -60,7 +60,7 @@ impl PageCuts {
         self.ends = Some((first, page.values()));
     }
 
-    /// How regular they are. Of a chunk that is not `whole`, the last page may go on.
+    /// Returns how regular they are. If the chunk is not `whole`, its last page may not have come yet.
     pub(crate) fn split(&self, whole: bool) -> PageSplit {
         match self.ends {
             _ if self.is_irregular => PageSplit::Irregular,
@@ -70,16 +70,16 @@ impl PageCuts {
     }
 }
 
-/// A row group that was rebuilt from pages.
+/// A row group rebuilt from pages.
 #[derive(Debug)]
 pub(crate) struct RebuiltGroup {
     pub(crate) rows: u64,
-    /// Metadata of each chunk, or the error that it has.
+    /// Metadata of each chunk, or its error.
     pub(crate) chunks: Vec<Result<ColumnMetaData>>,
     pub(crate) bytes: Range<u64>,
     /// Whether all pages have a checksum.
     pub(crate) is_proven: bool,
-    /// Whether other ends of chunks were possible.
+    /// Whether other ends of chunks would have been possible.
     pub(crate) is_chosen: bool,
     /// Whether it follows the start of the file or another row group without a gap.
     pub(crate) is_anchored: bool,
@@ -87,7 +87,7 @@ pub(crate) struct RebuiltGroup {
     pub(crate) pages: usize,
 }
 
-/// Pages that are in no row group, and why.
+/// Pages that belong to no row group, and the reason.
 #[derive(Debug)]
 pub(crate) struct OrphanPages {
     pub(crate) bytes: Range<u64>,
@@ -97,8 +97,8 @@ pub(crate) struct OrphanPages {
 
 /// Whether pages of one column can be read as pages of the other.
 ///
-/// `exact`: the pages are PLAIN, or have dictionaries, so that values of one width only fill them. Delta encodings are the
-/// same for both integers, and for byte strings of any length.
+/// `exact`: the pages are PLAIN, or have dictionaries, so that only values of one width fill them. Delta encodings look
+/// the same for both integer types, and for byte strings of any length.
 pub(crate) fn is_like(a: &Leaf, b: &Leaf, exact: bool) -> bool {
     let levels = a.max_def() == b.max_def() && a.max_rep() == b.max_rep();
     let kind = |leaf: &Leaf| match leaf.physical() {
@@ -111,5 +111,5 @@ pub(crate) fn is_like(a: &Leaf, b: &Leaf, exact: bool) -> bool {
     levels && (shape_a == shape_b || !exact && kind(a) < 3 && kind(a) == kind(b))
 }
 
-/// Layouts of a row group whose pages are decoded.
+/// Maximum number of layouts of a row group whose pages are decoded.
 pub(crate) const MAX_TRIED_LAYOUTS: usize = 64;

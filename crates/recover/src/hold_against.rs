@@ -29,8 +29,8 @@ use marquetry_format::{ColumnIndex, DataPageHeaderV2, OffsetIndex, Statistics};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Decodes all values of a chunk, and holds what the file says of it against them. Fails if a value cannot be decoded, if there are
-/// fewer or more rows than the row group has, or if the levels contradict each other.
+/// Decodes all values of a chunk, and compares the metadata about it with them. Fails if a value cannot be decoded, if
+/// there are fewer or more rows than the row group has, or if the levels contradict each other.
 pub(crate) fn check_chunk(
     source: &Arc<dyn Source>,
     metadata: &ParquetMetaData,
@@ -47,8 +47,9 @@ pub(crate) fn check_chunk(
     check.finish(metadata, row_group, column)
 }
 
-/// Holds what page headers say of a chunk that was found without a footer, all values of which were decoded before, against them.
-/// They are decoded once more only if headers say something, or the schema does not allow all that can be decoded.
+/// Compares page headers of a chunk that was found without a footer with its values, all of which were decoded before.
+/// Decodes them once more only if headers have statistics, if the column is nested, or if the schema does not allow all
+/// values that can be decoded.
 pub(crate) fn check_found_chunk(
     source: &Arc<dyn Source>,
     metadata: &ParquetMetaData,
@@ -71,7 +72,7 @@ pub(crate) fn check_found_chunk(
     Ok(CheckedChunk { is_proven: walk.have_checksums, ..CheckedChunk::default() })
 }
 
-/// The values that a column may have. Whether text is UTF-8 tells already who decodes it.
+/// Returns the values that a column may have. Decoding checks already whether text is UTF-8.
 fn legal_values(leaf: &Leaf) -> LegalValues {
     LegalValues::of(leaf.logical().filter(|logical| !logical.is_text()))
 }
@@ -83,20 +84,20 @@ struct ChunkCheck<'a> {
     siblings: SiblingHasher,
     legal: LegalValues,
     forbidden: Option<String>,
-    /// The last definition levels that were all the same.
+    /// A buffer for definition levels that a batch does not store because they are all the same.
     same_def: Vec<u8>,
-    /// The order of bounds, if there are bounds that readers take from the writer.
+    /// The order of bounds, if readers believe the bounds of this writer.
     order: Option<SortOrder>,
     /// The definition level of an element of the innermost list.
     slot: u8,
     walk: PageWalk,
     column_index: Option<ColumnIndex>,
     offset_index: Option<OffsetIndex>,
-    /// The filter, and its memory, reserved from the budget.
+    /// The bloom filter, and the reservation of its memory from the budget.
     filter: Option<(BloomFilter, MemoryReservation)>,
     geo: Option<GeoBounds>,
     page: Option<OpenPage>,
-    /// Rows before the page.
+    /// Number of rows before the page.
     rows: u64,
     all: ObservedPage,
     contradictions: Vec<Contradiction>,
@@ -105,7 +106,7 @@ struct ChunkCheck<'a> {
 /// The page that values come from.
 struct OpenPage {
     walked: WalkedPage,
-    /// Entries that did not come yet.
+    /// Number of entries that have not come yet.
     left: usize,
     begins_row: bool,
     seen: ObservedPage,
@@ -122,7 +123,7 @@ impl<'a> ChunkCheck<'a> {
         let chunk = metadata.row_group(row_group).column(column)?;
         let leaf = metadata.schema().column(column);
         let order = match metadata.column_orders() {
-            // What a reader would take it for that does not mind.
+            // Readers that ignore missing column orders use this order.
             None => Some(SortOrder::of(leaf)).filter(|order| *order != SortOrder::Undefined),
             Some(orders) => SortOrder::for_reading(leaf, orders.get(column)),
         };
@@ -158,7 +159,7 @@ impl<'a> ChunkCheck<'a> {
         check.offset_index = check.readable(index, BesidePages::OffsetIndex)?;
         let header = read_bloom_filter_header(&**source, chunk, limits);
         if let Some(header) = check.readable(header, BesidePages::BloomFilter)? {
-            // Memory for its bytes, and for the filter made of them.
+            // Memory for the filter's bytes, and for the filter made from them.
             let bytes = u64::try_from(header.num_bytes).unwrap_or(0).min(source.len());
             let held = limits.memory.reserve(usize::try_from(bytes).unwrap_or(usize::MAX).saturating_mul(2));
             let read = held
@@ -169,7 +170,7 @@ impl<'a> ChunkCheck<'a> {
         Ok(check)
     }
 
-    /// What was read; that it cannot be is a contradiction.
+    /// Returns what was read. A read error is a contradiction.
     fn readable<T>(&mut self, read: Result<Option<T>>, what: BesidePages) -> Result<Option<T>> {
         match read {
             Ok(read) => Ok(read),
@@ -181,7 +182,7 @@ impl<'a> ChunkCheck<'a> {
         }
     }
 
-    /// Notes the first contradiction of each kind, or the first that may be the values' fault.
+    /// Records the first contradiction of each kind, or the first one that may be the values' fault.
     fn contradict(&mut self, what: BesidePages, why: impl FnOnce() -> String, accuses_values: bool) {
         let known = self.contradictions.iter_mut().find(|known| known.what == what);
         match known {
@@ -218,7 +219,7 @@ impl<'a> ChunkCheck<'a> {
         self.column_index = self.column_index.take().filter(|_| is_whole);
     }
 
-    /// Takes the next rows.
+    /// Compares the next rows.
     fn add(&mut self, batch: &ColumnBatch) -> Result<()> {
         let rep = batch.rep.as_slice().to_bytes();
         let mut at = 0;
@@ -242,7 +243,7 @@ impl<'a> ChunkCheck<'a> {
         Ok(())
     }
 
-    /// Compares levels with the schema. Fails if a list goes on that has no elements.
+    /// Compares levels with the schema. Fails if a list without elements goes on.
     fn look_at_levels(&mut self, batch: &ColumnBatch, rep: &[u8], entries: Range<usize>) -> Result<()> {
         let shape = self.shape;
         if shape.groups.is_empty() && shape.element_def.is_empty() {
@@ -321,7 +322,7 @@ impl<'a> ChunkCheck<'a> {
         }
     }
 
-    /// Holds a page, all of which was seen, against what is said of it.
+    /// Compares a page, all entries of which were counted, with the metadata about it.
     fn close(&mut self, page: Option<OpenPage>) {
         let Some(OpenPage { walked, begins_row, mut seen, .. }) = page else { return };
         let i = self.walk.count - 1;
@@ -373,7 +374,7 @@ impl<'a> ChunkCheck<'a> {
         self.all.add(seen);
     }
 
-    /// Holds the chunk against what is said of it, behind its last row.
+    /// Compares the chunk with the metadata about it, after its last row.
     fn finish(mut self, metadata: &ParquetMetaData, row_group: usize, column: usize) -> Result<CheckedChunk> {
         let chunk = metadata.row_group(row_group).column(column)?;
         let page = self.page.take();
@@ -438,7 +439,7 @@ impl<'a> ChunkCheck<'a> {
     }
 }
 
-/// What the header of a V2 page counts and is not so.
+/// Returns which count in the header of a V2 page is wrong.
 fn wrong_counts(header: &DataPageHeaderV2, seen: &ObservedPage) -> Option<String> {
     let nulls = seen.levels.as_ref().map(LevelHistogram::nulls);
     let counts = [("num_nulls", header.num_nulls, nulls), ("num_rows", header.num_rows, seen.rows)];
@@ -448,7 +449,7 @@ fn wrong_counts(header: &DataPageHeaderV2, seen: &ObservedPage) -> Option<String
     })
 }
 
-/// Whether an offset index has the place, the size and the first row of a page.
+/// Whether an offset index has the right place, size and first row of a page.
 fn is_place_of(index: &OffsetIndex, i: usize, walked: &WalkedPage, rows: u64, begins_row: bool) -> bool {
     let Some(said) = index.page_locations.get(i) else { return false };
     let range = walked.start.range();
@@ -457,7 +458,7 @@ fn is_place_of(index: &OffsetIndex, i: usize, walked: &WalkedPage, rows: u64, be
     begins_row && said == actual
 }
 
-/// What a column index says of a page that is not so.
+/// Returns what a column index gets wrong about a page.
 fn index_contradiction(
     index: &ColumnIndex,
     i: usize,

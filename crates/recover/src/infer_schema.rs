@@ -49,7 +49,7 @@ pub(crate) fn infer_schema(
     let mut finder = LayoutFinder::new(window, pages, budget);
     let layouts = rated_layouts(&mut finder)?;
     if let Err(Doubt { why, other }) = check_likeliest(&layouts, &mut finder) {
-        // The likeliest one if nothing is lost behind the last page.
+        // The likeliest layout, if nothing is lost behind the last page.
         let ends_there =
             |layout: &TableLayout| layout.groups.last().map(PageGroup::end) == Some(finder.pages().len());
         let likeliest = layouts.iter().position(|(_, layout)| !layout.is_open && ends_there(layout));
@@ -65,7 +65,7 @@ pub(crate) fn infer_schema(
         return Err(why);
     }
     let (_, layout) = layouts.first().ok_or(NO_LAYOUT)?;
-    // Row groups of one size may be wider ones, fewer of them, in which the kinds of columns repeat. That is less likely, and not impossible.
+    // Fewer row groups with a multiple of the columns, whose kinds then repeat, are also possible, but less likely.
     let chunks = |layout: &TableLayout| layout.columns * layout.groups.len();
     let is_wider = |other: &TableLayout| {
         let times = other.columns.is_multiple_of(layout.columns) && other.columns > layout.columns;
@@ -96,14 +96,14 @@ pub(crate) fn infer_schema(
     Ok(InferredSchema { elements, groups: layout.groups.clone() })
 }
 
-/// The schema of a layout as text, if it is not too long.
+/// Returns the schema of a layout as text, if it is not too long.
 fn text_of(layout: &TableLayout, finder: &mut LayoutFinder<'_>) -> Option<String> {
     let (elements, _) = (layout.columns <= MAX_SUGGESTED).then(|| schema_of(layout, finder))??;
     let schema = Schema::from_thrift(&elements, &Limits::default()).ok()?;
     Some(schema.to_string().split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The schema elements of a layout, and the guess for each column.
+/// Returns the schema elements of a layout, and the guess for each column.
 fn schema_of(
     layout: &TableLayout,
     finder: &mut LayoutFinder<'_>,
@@ -120,7 +120,7 @@ fn schema_of(
     Some((elements, columns))
 }
 
-/// All layouts, the one of the simplest structure first.
+/// Returns all layouts, the one of the simplest structure first.
 fn rated_layouts(finder: &mut LayoutFinder<'_>) -> Result<Vec<(LayoutCost, TableLayout)>, &'static str> {
     let layouts = finder.layouts()?;
     if layouts.iter().map(|layout| layout.columns).sum::<usize>() > MAX_RATED_COLUMNS {
@@ -129,7 +129,7 @@ fn rated_layouts(finder: &mut LayoutFinder<'_>) -> Result<Vec<(LayoutCost, Table
     let mut rated = Vec::with_capacity(layouts.len());
     for layout in layouts {
         let mut cost = LayoutCost::new(&layout, finder);
-        // Groups may be more elements than we can know of, but hardly ever are.
+        // Groups may add elements that we cannot know of, but hardly ever do.
         if let Some(FooterHead { elements, .. }) = finder.footer()
             && schema_of(&layout, finder).is_none_or(|(ours, _)| ours.len() != elements)
         {
@@ -141,7 +141,7 @@ fn rated_layouts(finder: &mut LayoutFinder<'_>) -> Result<Vec<(LayoutCost, Table
     Ok(rated)
 }
 
-/// Why no layout is taken.
+/// The reason why no layout is chosen.
 struct Doubt {
     why: Cow<'static, str>,
     /// A layout that is not far less likely than the first one.
@@ -154,7 +154,7 @@ impl From<&'static str> for Doubt {
     }
 }
 
-/// Checks that the first layout is far likelier than all that give another table.
+/// Checks that the first layout is far likelier than all that result in another table.
 fn check_likeliest(
     layouts: &[(LayoutCost, TableLayout)],
     finder: &mut LayoutFinder<'_>,
@@ -178,7 +178,7 @@ fn check_likeliest(
             is_less = cost.is_far_less(&other.plus(bits), best.groups.len());
         }
         if !is_less || is_multiple && alternates(best, times, finder) {
-            // One that ends with the pages is a clearer example.
+            // A layout that ends with the pages is a clearer example.
             doubtful.get_or_insert(i);
             if !layout.is_open {
                 doubtful = Some(i);
@@ -191,9 +191,9 @@ fn check_likeliest(
     Err(Doubt { why: why.into(), other: Some(other) })
 }
 
-/// How unlikely it is, in bits, that what the first layout takes for one column is several: the values of one rise, or fall, from row group
-/// to row group, as those of keys and times do. Chunks of several columns have any order. Least likely is it where integers go on by one,
-/// as those of a counter do.
+/// Returns how unlikely it is, in bits, that one column of the first layout is really several. The values of one column
+/// may rise or fall from row group to row group, as keys and times do, while chunks of several columns are in any
+/// order. It is least likely if integers continue by one, as a counter does.
 fn sorted_bits(layout: &TableLayout, finder: &mut LayoutFinder<'_>) -> f64 {
     let groups = &layout.groups[..layout.groups.len().min(MOST_SORTED)];
     let orders: f64 = (2..=groups.len()).map(|n| (n as f64).log2()).sum();
@@ -209,7 +209,7 @@ fn sorted_bits(layout: &TableLayout, finder: &mut LayoutFinder<'_>) -> f64 {
         let Some(extents) = groups.iter().map(&mut of).collect::<Option<Vec<_>>>() else { continue };
         let order = SortOrder::of(leaf);
         let is_below = |a: &[u8], b: &[u8]| order.compare(a, b) == Some(Ordering::Less);
-        // Of a few values some follow each other by chance.
+        // A few values follow each other by chance.
         let are_wide = extents.iter().all(|[min, max]| is_below(min, max));
         let rises = extents.windows(2).all(|pair| !is_below(&pair[1][0], &pair[0][1]));
         let falls = extents.windows(2).all(|pair| !is_below(&pair[0][0], &pair[1][1]));
@@ -223,7 +223,7 @@ fn sorted_bits(layout: &TableLayout, finder: &mut LayoutFinder<'_>) -> f64 {
     most
 }
 
-/// Whether an integer is the one behind another.
+/// Whether an integer is the successor of another.
 fn goes_on(last: &[u8], next: &[u8]) -> bool {
     let number = |bytes: &[u8]| match bytes.len() {
         4 => bytes.try_into().ok().map(|bytes| i64::from(i32::from_le_bytes(bytes))),
@@ -232,7 +232,7 @@ fn goes_on(last: &[u8], next: &[u8]) -> bool {
     number(last).zip(number(next)).is_some_and(|(last, next)| last.checked_add(1) == Some(next))
 }
 
-/// The guess for a column that fits all its chunks: the likeliest levels and width of values, and the surest type.
+/// Returns the guess for a column that fits all its chunks: the likeliest levels and value width, and the surest type.
 fn common_guess(chunks: &[Rc<ChunkKind>]) -> Option<Guess> {
     let known = || chunks.iter().map(|kind| &kind.guesses).filter(|guesses| !guesses.is_empty());
     let fits = |a: &Guess, b: &Guess| {
@@ -282,16 +282,16 @@ fn push_column(name: &str, guess: &Guess, out: &mut Vec<SchemaElement>) {
     out.push(leaf);
 }
 
-/// What it costs a layout that the schema has other elements than the ones it needs.
+/// The cost, in bits, of a layout whose schema needs another number of elements than the footer has.
 const OTHER_ELEMENTS: f64 = 10.0;
-/// Row groups, and columns, whose values are looked at.
+/// Maximum numbers of row groups, and of columns, whose values are read.
 const MOST_SORTED: usize = 12;
 const MOST_COLUMNS_SORTED: usize = 8;
-/// How unlikely it is, in bits, that the integers of one column go on by one where those of another end.
+/// How unlikely it is, in bits, that the integers of one column continue by one where those of another end.
 const GOES_ON: f64 = 4.0;
-/// Columns of all layouts that are rated.
+/// Maximum number of columns of all rated layouts together.
 const MAX_RATED_COLUMNS: usize = 1 << 19;
-/// Columns of the widest schema that the report suggests.
+/// Maximum number of columns of a schema that the report suggests.
 const MAX_SUGGESTED: usize = 100;
 const NO_LAYOUT: &str = "pages that make up no row groups of chunks of as many rows";
 const NOT_ONE_KIND: &str = "chunks whose levels and values fit no type, or several";

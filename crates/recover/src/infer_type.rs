@@ -21,7 +21,7 @@ pub(crate) struct Guess {
     pub(crate) max_def: u8,
     pub(crate) confidence: Confidence,
     pub(crate) why: &'static str,
-    /// Whether the page has nothing but nulls, which fit any physical type.
+    /// Whether the page has only nulls, which fit any physical type.
     pub(crate) is_blank: bool,
 }
 
@@ -31,16 +31,16 @@ impl Guess {
     }
 }
 
-/// The possible types of a chunk, by one of its pages.
+/// The possible types of a chunk, inferred from one of its pages.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkKind {
-    /// All guesses that fit, the likeliest first; empty if none does.
+    /// All guesses that fit, the likeliest first. Empty if none fits.
     pub(crate) guesses: Vec<Guess>,
-    /// Of the bytes of the dictionary, or of the page if there is none.
+    /// The histogram of the dictionary's bytes, or of the page's if there is no dictionary.
     pub(crate) histogram: ByteHistogram,
 }
 
-/// All types and levels that fit a page. `preferred` is the codec that is tried first.
+/// Returns all types and levels that fit a page. The codec `preferred` is tried first.
 pub(crate) fn infer_chunk_kind(
     window: &mut Window,
     dictionary: Option<&FoundPage>,
@@ -54,7 +54,7 @@ pub(crate) fn infer_chunk_kind(
     if !budget.spend(cost) || data.values() > MAX_VALUES {
         return ChunkKind::default();
     }
-    // The page that compression made smaller tells the codec.
+    // A page that compression made smaller shows the codec.
     let telling =
         if first.end - first.body == first.header.uncompressed_page_size as u64 { data } else { first };
     if let Some(codec) = preferred
@@ -72,7 +72,7 @@ pub(crate) fn infer_chunk_kind(
     kinds.find_map(|kind| kind).unwrap_or_default()
 }
 
-/// All types and levels that fit a page compressed by `codec`; `None` if there are none.
+/// Returns all types and levels that fit a page compressed by `codec`, or `None` if there are none.
 fn kind_by_codec(
     window: &mut Window,
     dictionary: Option<&FoundPage>,
@@ -123,7 +123,7 @@ impl Parts {
         Some(Parts::V2 { rep, def, values })
     }
 
-    /// The decompressed bytes: of a V1 page levels and values, of a V2 page values.
+    /// Returns the decompressed bytes: levels and values of a V1 page, values of a V2 page.
     fn bytes(&self) -> &PaddedBytes {
         match self {
             Parts::V1(bytes) | Parts::V2 { values: bytes, .. } => bytes,
@@ -152,7 +152,7 @@ impl Parts {
         out
     }
 
-    /// The guesses with levels of these bit widths.
+    /// Returns the guesses with levels of these bit widths.
     fn fits(&self, n: usize, rep_width: u32, def_width: u32, kind: &ValueEncoding<'_>) -> Option<Vec<Guess>> {
         let (rep, def, values) = match self {
             Parts::V2 { rep, def, values } => (Some(rep.clone()), Some(def.clone()), values.clone()),
@@ -185,7 +185,7 @@ impl Parts {
             width => levels.iter().copied().fold(1 << (width - 1), u8::max),
         };
         let (max_rep, least) = (most(&rep, rep_width), most(&def, def_width));
-        // The largest level may occur in no entry.
+        // The maximum level may occur in no entry.
         let highest = ((1u16 << def_width) - 1) as u8;
         let mut out = Vec::new();
         for max_def in (least..=highest).filter(|max_def| *max_def >= max_rep) {
@@ -210,7 +210,7 @@ struct ValueEncoding<'a> {
 type Typed = (PhysicalType, Confidence, &'static str);
 
 impl ValueEncoding<'_> {
-    /// The types of which `n` values can take these bytes, the likeliest first.
+    /// Returns the types of which `n` values can fill these bytes, the likeliest first.
     fn types(&self, values: &PaddedBytes, n: usize) -> Vec<Typed> {
         let bytes = values.as_slice();
         let by_dictionary = self.dictionary.map(|(len, dictionary)| {
@@ -276,7 +276,7 @@ impl ValueEncoding<'_> {
     }
 }
 
-/// The types of which `n` PLAIN values fill the bytes, the likeliest first.
+/// Returns the types of which `n` PLAIN values fill the bytes, the likeliest first.
 fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Vec<Typed> {
     if n == 0 {
         let why = "there is no value to tell the type";
@@ -316,8 +316,8 @@ fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Vec<Typed> {
             (PhysicalType::FixedLenByteArray(width), Confidence::High, "values of this width fill the page")
         }
     });
-    // Empty strings look like the number 0, and the length 4 before four zero bytes looks like the number 4. Numbers are
-    // likelier.
+    // Empty strings look like the number 0, and a string of four zero bytes, behind its length 4, like the number 4.
+    // Numbers are likelier.
     let is_number = match bytes.len() / n {
         4 => true,
         8 => bytes.chunks_exact(8).all(|word| word.ends_with(&[0; 4])),
@@ -331,7 +331,7 @@ fn plain(bytes: &[u8], n: usize, is_dictionary: bool) -> Vec<Typed> {
     out
 }
 
-/// INT32 or FLOAT, by whether the words are floats of usual size.
+/// Chooses INT32 or FLOAT, by whether the words are floats of usual size.
 fn narrow(words: impl Iterator<Item = u32>) -> Typed {
     let (mut floats, mut ints) = (0, 0);
     for word in words.take(SAMPLE).filter(|word| *word != 0) {
@@ -355,7 +355,7 @@ fn narrow(words: impl Iterator<Item = u32>) -> Typed {
     }
 }
 
-/// INT64 or DOUBLE, by whether the words are floats of usual size.
+/// Chooses INT64 or DOUBLE, by whether the words are floats of usual size.
 fn wide(words: impl Iterator<Item = u64>) -> Typed {
     let (mut floats, mut ints) = (0, 0);
     for word in words.take(SAMPLE).filter(|word| *word != 0) {
@@ -379,10 +379,10 @@ fn wide(words: impl Iterator<Item = u64>) -> Typed {
     }
 }
 
-/// The integer types of DELTA_BINARY_PACKED values, which do not tell their width.
+/// Returns the possible integer types of DELTA_BINARY_PACKED values, which do not show their width.
 ///
-/// Values of 32 bits are the same as INT32 and as INT64. Wider ones may belong to an INT32 column whose deltas wrap around:
-/// then no type is certain.
+/// Values of 32 bits look the same as INT32 and as INT64. Wider ones may belong to an INT32 column whose deltas wrap
+/// around: then no type is certain.
 fn deltas(values: &PaddedBytes, n: usize) -> Vec<Typed> {
     let (mut is_narrow, mut may_wrap, mut before) = (true, true, 0i64);
     let see = |values: &Values| {
@@ -412,7 +412,7 @@ fn decodes(encoding: Encoding, values: &PaddedBytes, n: usize, physical: Physica
     is_exact && decode(encoding, values, n, physical, |_| {})
 }
 
-/// Decodes a page block by block and passes each to `see`; false if that fails.
+/// Decodes a page block by block, and passes each block to `see`. Returns false if that fails.
 fn decode(
     encoding: Encoding,
     values: &PaddedBytes,
@@ -446,21 +446,21 @@ fn is_julian(value: &[u8]) -> bool {
     (1_500_000..4_000_000).contains(&day)
 }
 
-/// `n` RLE levels that fill the bytes; `None` if they do not.
+/// Decodes `n` RLE levels that fill the bytes. Returns `None` if they do not.
 fn exact_levels(bytes: &[u8], width: u32, n: usize) -> Option<Vec<u8>> {
     is_exact(bytes, width, n).then_some(())?;
     let levels = marquetry_encoding::rle::decode(bytes, width, n).ok()?;
     Some(levels.into_iter().map(|level| level as u8).collect())
 }
 
-/// Whether RLE indices fill the bytes, all below `len`.
+/// Whether `n` RLE indices fill the bytes, all below `len`.
 fn exact_keys(bytes: &[u8], width: u32, n: usize, len: u32) -> bool {
     is_exact(bytes, width, n)
         && marquetry_encoding::rle::decode(bytes, width, n)
             .is_ok_and(|keys| keys.iter().all(|key| *key < len))
 }
 
-/// Whether a stream of runs has `n` values and ends where the bytes do.
+/// Whether a stream of runs has `n` values and ends where the bytes end.
 fn is_exact(bytes: &[u8], width: u32, n: usize) -> bool {
     let mut cursor = ByteCursor::new(bytes);
     let (mut seen, n) = (0u64, n as u64);
@@ -482,10 +482,10 @@ fn is_exact(bytes: &[u8], width: u32, n: usize) -> bool {
     cursor.is_empty()
 }
 
-/// The cost of a page, however short it is, and of trying all codecs.
+/// Minimum cost of a page, however short it is, and the cost of trying all codecs.
 const LEAST_COST: u64 = 4 << 10;
 const ALL_CODECS_COST: u64 = 64 << 10;
-/// Values that decide between integers and floats.
+/// Number of values that decide between integers and floats.
 const SAMPLE: usize = 4096;
-/// Entries of the longest page whose type is guessed.
+/// Maximum number of entries of a page whose type is guessed.
 const MAX_VALUES: u64 = 16 << 20;

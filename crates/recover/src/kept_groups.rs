@@ -11,17 +11,17 @@ use marquetry_core::source::Source;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How a row group was found, and what an earlier recovery had to say of it.
+/// How a row group was found, and the note of an earlier recovery on it.
 pub(crate) struct RowGroupOrigin {
     pub(crate) why: String,
     pub(crate) confidence: Confidence,
     pub(crate) before: Option<RowGroupNote>,
 }
 
-/// The row groups of a file that are kept, in the order in which the report has them.
+/// The row groups of a file that are kept, in the order of the report.
 pub(crate) struct KeptGroups {
     source: Arc<dyn Source>,
-    /// Where the file begins.
+    /// Offset of this file in the source.
     base: u64,
     /// Whether row groups with lost columns are kept.
     partial: bool,
@@ -33,7 +33,7 @@ impl KeptGroups {
         KeptGroups { source, base, partial, groups: Vec::new() }
     }
 
-    /// Keeps a row group. If columns have errors, it is kept without them if the options and the schema allow that.
+    /// Keeps a row group. If columns have errors, keeps it without them if the options and the schema allow that.
     pub(crate) fn keep(
         &mut self,
         (metadata, index): (&Arc<ParquetMetaData>, usize),
@@ -83,7 +83,7 @@ impl KeptGroups {
     }
 }
 
-/// Reports what is left out of a row group that is kept. If values may be what is wrong, they are less certain.
+/// Reports metadata that is left out of a kept row group. If the values may be what is wrong, lowers its confidence.
 fn leave_out(
     group: &mut KeptRowGroup,
     leaf: &Leaf,
@@ -112,12 +112,13 @@ fn doubt_values(group: &mut KeptRowGroup, leaf: &Leaf, value: &str, report: &mut
     lower(group, is_own, NOT_ALLOWED);
 }
 
-/// Whether the schema is the file's. Another one may order values in another way.
+/// Whether the schema is the file's own. Another schema may order values differently.
 fn has_own_schema(report: &Report) -> bool {
     matches!(report.schema, Some(SchemaOrigin::Footer | SchemaOrigin::Sibling))
 }
 
-/// Makes a row group less certain, and says why. If the schema `is_own`, it is not what may be wrong.
+/// Lowers the confidence of a row group, and adds the reason. If the schema `is_own`, the schema cannot be what is
+/// wrong.
 fn lower(group: &mut KeptRowGroup, is_own: bool, why: &str) {
     group.confidence = group.confidence.max(if is_own { Confidence::Low } else { Confidence::Medium });
     if !group.why.contains(why) {

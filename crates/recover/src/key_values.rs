@@ -10,7 +10,7 @@ use marquetry_encoding::PhysicalType;
 use marquetry_format::{KeyValue, LogicalType, SchemaElement, TimeUnit, Type};
 use std::iter::successors;
 
-/// The pairs that are sound, for a file of this schema. The report tells of the others.
+/// Returns the pairs that are sound for a file of this schema. The report lists the others.
 pub(crate) fn sound(pairs: Vec<KeyValue>, schema: &[SchemaElement], report: &mut Report) -> Vec<KeyValue> {
     let mut out = Vec::with_capacity(pairs.len());
     for pair in pairs {
@@ -26,7 +26,8 @@ pub(crate) fn sound(pairs: Vec<KeyValue>, schema: &[SchemaElement], report: &mut
     out
 }
 
-/// What an Arrow schema says of time and integers that the schema does not, and its time zones that are none.
+/// Returns where the Arrow schema and the file's schema differ about times and integers, and time zones that do not
+/// exist.
 pub(crate) fn doubts(pairs: &[KeyValue], schema: &[SchemaElement]) -> Vec<Doubt> {
     let Some(stored) = pairs.iter().find(|pair| &*pair.key == ARROW_SCHEMA_KEY) else { return Vec::new() };
     let Some(arrow) = stored.value.as_deref().and_then(read_schema) else { return Vec::new() };
@@ -48,13 +49,13 @@ pub(crate) fn doubts(pairs: &[KeyValue], schema: &[SchemaElement]) -> Vec<Doubt>
     units.into_iter().chain(integers).chain(zones).collect()
 }
 
-/// Whether there is a field for each of the file's.
+/// Whether there is one field for each root field of the file.
 fn is_of_fields(fields: &[ArrowField], schema: &[SchemaElement]) -> bool {
     let count = schema.first().and_then(|root| usize::try_from(root.num_children?).ok());
     Some(fields.len()) == count
 }
 
-/// The bits of a column of annotated integers, and whether they are signed.
+/// Returns the bits of a column of annotated integers, and whether they are signed.
 fn integer_of(element: &SchemaElement) -> Option<(i32, bool)> {
     let physical = match element.type_? {
         Type::INT32 => PhysicalType::Int32,
@@ -67,7 +68,7 @@ fn integer_of(element: &SchemaElement) -> Option<(i32, bool)> {
     }
 }
 
-/// Why a pair is not sound.
+/// Returns why a pair is not sound.
 fn damage(KeyValue { key, value }: &KeyValue, schema: &[SchemaElement]) -> Option<&'static str> {
     if !key.is_utf8() || value.as_ref().is_some_and(|value| !value.is_utf8()) {
         return Some(NOT_TEXT);
@@ -87,7 +88,7 @@ fn damage(KeyValue { key, value }: &KeyValue, schema: &[SchemaElement]) -> Optio
     (is_json && is_damaged()).then_some(NO_JSON)
 }
 
-/// Whether a column counts time in a finer unit than the Arrow schema has for it. Writers make units coarser, but for seconds.
+/// Whether a column has a finer time unit than the Arrow schema. Writers only make units coarser, except for seconds.
 fn has_finer_units(fields: &[ArrowField], schema: &[SchemaElement]) -> bool {
     roots(schema).zip(fields).any(|(element, field)| match (unit_of(element), field) {
         (Some(ours), ArrowField::Unit(unit)) => ours > *unit && !(*unit == SECOND && ours == MILLISECOND),
@@ -95,12 +96,12 @@ fn has_finer_units(fields: &[ArrowField], schema: &[SchemaElement]) -> bool {
     })
 }
 
-/// The fields of the root.
+/// Returns the fields of the root.
 fn roots(schema: &[SchemaElement]) -> impl Iterator<Item = &SchemaElement> {
     successors(Some(1), |at| Some(behind(schema, *at))).map_while(|at| schema.get(at))
 }
 
-/// The element behind one and all below it.
+/// Returns the position of the element behind this one and all elements below it.
 fn behind(schema: &[SchemaElement], mut at: usize) -> usize {
     let mut left = 1i64;
     while let Some(element) = schema.get(at).filter(|_| left > 0) {
@@ -110,7 +111,7 @@ fn behind(schema: &[SchemaElement], mut at: usize) -> usize {
     at
 }
 
-/// The unit of a column of times or timestamps, as Arrow numbers them.
+/// Returns the unit of a column of times or timestamps, as Arrow numbers them.
 fn unit_of(element: &SchemaElement) -> Option<i16> {
     match element.logical_type.as_ref()? {
         LogicalType::Time { unit, .. } | LogicalType::Timestamp { unit, .. } => match unit {
@@ -123,7 +124,7 @@ fn unit_of(element: &SchemaElement) -> Option<i16> {
     }
 }
 
-/// Keys of texts that are JSON.
+/// Keys whose values are JSON.
 const JSON_KEYS: [&str; 5] =
     ["pandas", "geo", "parquet.avro.schema", "iceberg.schema", "org.apache.spark.sql.parquet.row.metadata"];
 const NOT_TEXT: &str = "they are not text in UTF-8: the footer may be damaged";

@@ -9,12 +9,12 @@ use crate::layout_finder::LayoutFinder;
 use crate::table_layout::TableLayout;
 use std::ops::Range;
 
-/// The description length of a layout in bits, but for what all layouts have in common.
+/// The description length of a layout in bits, without what all layouts have in common.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LayoutCost {
-    /// That of columns, pages and row groups.
+    /// The cost of columns, pages and row groups.
     pub(crate) structure: f64,
-    /// That of what chunks hold.
+    /// The cost of the chunks' contents.
     pub(crate) content: f64,
 }
 
@@ -33,13 +33,14 @@ impl LayoutCost {
             let kind = if is_like_last { SAME_KIND } else { NEW_KIND };
             columns.push(columns[column] + kind + page_cost(&pages[chunk.clone()]));
             cost.content += repetition_cost(layout, column, finder);
-            // Another column is seldom as alike as the same one in another row group.
+            // Other columns are seldom as similar as the same column in another row group.
             if let Some(other) = column.checked_sub(period) {
                 let difference = difference_cost(&first.chunks[other], chunk, first.rows, finder);
                 cost.content += (ALIKE_BY_CHANCE - difference).max(0.0);
             }
         }
-        // Kinds of columns that repeat are said at once. The more of them do, the less likely is it: of two or three columns it happens.
+        // A repetition of column kinds is described at once. The more kinds repeat, the less likely is chance: it
+        // happens with two or three columns.
         let period = period as f64;
         let repeated = REPEATED_KINDS + (period * REPEATED_KIND).min(MOST_FOR_REPEATED);
         let repeated = repeated.min(period * FEW_REPEATED_KINDS);
@@ -47,13 +48,13 @@ impl LayoutCost {
         cost
     }
 
-    /// The cost of a layout that something else speaks against.
+    /// Adds the cost of other evidence against a layout.
     pub(crate) fn plus(self, bits: f64) -> Self {
         LayoutCost { structure: self.structure + bits, ..self }
     }
 
-    /// Whether a layout of `row_groups` row groups is far likelier than another. Contents can speak for it no more than a little:
-    /// small chunks of one column differ by chance, and those of two are alike by chance.
+    /// Whether a layout of `row_groups` row groups is far likelier than another. Contents can support it only a little:
+    /// small chunks of one column differ by chance, and those of two columns are similar by chance.
     pub(crate) fn is_far_less(&self, other: &LayoutCost, row_groups: usize) -> bool {
         let structure = other.structure - self.structure;
         let (alone, least) = match row_groups {
@@ -65,8 +66,8 @@ impl LayoutCost {
     }
 }
 
-/// Whether the chunks of some columns differ from those next to it and not from those `by` row groups on, so that what looks
-/// like one column of many row groups is that many columns of fewer.
+/// Whether the chunks of some columns differ from their neighbours, but not from those `by` row groups on. What looks
+/// like one column of many row groups is then `by` columns of fewer.
 pub(crate) fn alternates(layout: &TableLayout, by: usize, finder: &mut LayoutFinder<'_>) -> bool {
     let groups = &layout.groups[..layout.groups.len().min(MOST_COMPARED + by)];
     if groups.len() < by + 2 || groups.iter().any(|group| group.rows != groups[0].rows) {
@@ -84,11 +85,11 @@ pub(crate) fn alternates(layout: &TableLayout, by: usize, finder: &mut LayoutFin
             nearest > 2.0 * farthest + 0.3
         })
     });
-    // Of very many columns a few do by chance.
+    // With very many columns, a few alternate by chance.
     alternating.count() > layout.columns / 20
 }
 
-/// The least number of columns after which their kinds repeat; the number of all if they do not.
+/// Returns the least number of columns after which their kinds repeat, or the number of all columns if they do not.
 fn period(chunks: &[Range<usize>], finder: &mut LayoutFinder<'_>) -> usize {
     let mut repeats = |period: usize| {
         (period..chunks.len()).all(|i| finder.kinds.are_alike(chunks[i - period].start, chunks[i].start))
@@ -96,7 +97,7 @@ fn period(chunks: &[Range<usize>], finder: &mut LayoutFinder<'_>) -> usize {
     (1..chunks.len()).find(|period| repeats(*period)).unwrap_or(chunks.len())
 }
 
-/// What the numbers of rows cost.
+/// Returns the cost of the numbers of rows.
 fn row_group_cost(layout: &TableLayout) -> f64 {
     let mut runs: Vec<(u64, usize)> = Vec::new();
     for group in &layout.groups {
@@ -110,13 +111,13 @@ fn row_group_cost(layout: &TableLayout) -> f64 {
         false => OTHER_ROWS,
     };
     let changes: f64 = runs.windows(2).enumerate().map(cost).sum();
-    // If all runs of equal row groups are as long or twice as long, they are more likely one row group each.
+    // If the lengths of all runs of equal row groups have a common divisor, each run is more likely a single row group.
     let divisor = runs.iter().map(|(_, count)| *count).fold(0, gcd);
     let repeated = if divisor > 1 { (runs.len() - 1) as f64 * EQUAL_AFTER_CHANGE } else { 0.0 };
     changes + repeated
 }
 
-/// What the ends of pages inside a chunk cost.
+/// Returns the cost of the page ends inside a chunk.
 fn page_cost(chunk: &[FoundPage]) -> f64 {
     let data: Vec<&FoundPage> = chunk.iter().filter(|page| !page.is_dictionary()).collect();
     let Some((last, inner)) = data.split_last() else { return 0.0 };
@@ -132,7 +133,7 @@ fn page_cost(chunk: &[FoundPage]) -> f64 {
     inner.iter().map(cost).sum::<f64>().min(MOST_FOR_PAGES)
 }
 
-/// What it costs that the chunks of one column differ, where row groups are equally long.
+/// Returns the cost of differences between the chunks of a column, among row groups of equal length.
 fn repetition_cost(layout: &TableLayout, column: usize, finder: &mut LayoutFinder<'_>) -> f64 {
     let groups = || layout.groups.iter().chain(&layout.cut_off);
     let mut costs: Vec<f64> = groups()
@@ -142,7 +143,7 @@ fn repetition_cost(layout: &TableLayout, column: usize, finder: &mut LayoutFinde
         .take(MOST_COMPARED)
         .collect();
     costs.sort_unstable_by(f64::total_cmp);
-    // The median: one row group may be odd, but not all of several.
+    // The median: one row group may be unusual, but not most of them.
     match costs[..] {
         [] => 0.0,
         [only] => only,
@@ -150,13 +151,13 @@ fn repetition_cost(layout: &TableLayout, column: usize, finder: &mut LayoutFinde
     }
 }
 
-/// What it costs to say that two chunks of as many rows are of one column.
+/// Returns the cost of stating that two chunks of as many rows are of one column.
 fn difference_cost(a: &Range<usize>, b: &Range<usize>, rows: u64, finder: &mut LayoutFinder<'_>) -> f64 {
     let [by_size, by_content] = difference_costs(a, b, rows, finder);
     by_size.min(MOST_FOR_SIZE).max(by_content.min(MOST_FOR_CONTENT))
 }
 
-/// The same by size, and by content.
+/// Returns that cost by size, and by content.
 fn difference_costs(
     a: &Range<usize>,
     b: &Range<usize>,
@@ -171,7 +172,7 @@ fn difference_costs(
     [cost(by_size, DISTANCE_VARIANCE + VARIANCE_BY_CHANCE / rows as f64), cost(by_content, DISTANCE_VARIANCE)]
 }
 
-/// What the chunks of a column have in common where row groups are equally long.
+/// The sizes of a chunk, which are similar for chunks of one column in row groups of equal length.
 struct ChunkSize {
     bytes: u64,
     dictionary: u64,
@@ -185,7 +186,8 @@ impl ChunkSize {
         ChunkSize { bytes, dictionary }
     }
 
-    /// How much two chunks differ: 1 if one is twice as large as the other. The overhead of short ones does not count.
+    /// Returns how much two chunks differ: 1 if one is twice as large as the other. The overhead of short ones does not
+    /// count.
     fn distance(&self, other: &ChunkSize) -> f64 {
         let ratio = |a: u64, b: u64, slack: u64| ((a + slack) as f64 / (b + slack) as f64).log2().abs();
         ratio(self.bytes, other.bytes, 64).max(ratio(self.dictionary, other.dictionary, 8))
@@ -201,42 +203,44 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Bits that a layout must cost less than all others: the more, the fewer row groups show what its columns are.
+/// The bits that a layout must cost less than all others. Fewer row groups show less of what its columns are, and need
+/// more.
 const MARGIN: f64 = 8.0;
-/// What of it the structure must have alone.
+/// The part of the margin that the structure alone must have.
 const MARGIN_OF_STRUCTURE: f64 = 7.0;
 const MARGIN_OF_TWO_GROUPS: f64 = 10.0;
 const MARGIN_OF_ONE_GROUP: f64 = 16.0;
-/// The same together with what chunks hold.
+/// The margin of structure and contents together.
 const MARGIN_WITH_CONTENT: f64 = 8.0;
-/// A column of another kind than the one before it, or of the same; and that all kinds of columns repeat.
+/// The cost of a column of another kind than the one before it, or of the same kind; and of the statement that all
+/// kinds repeat.
 const NEW_KIND: f64 = 5.0;
 const SAME_KIND: f64 = 3.5;
 const REPEATED_KINDS: f64 = 8.0;
 const REPEATED_KIND: f64 = 0.5;
 const MOST_FOR_REPEATED: f64 = 4.0;
-/// What it costs at most that a column is of the kind of another by chance.
+/// The maximum cost of a column that is of the kind of another by chance.
 const FEW_REPEATED_KINDS: f64 = 2.5;
-/// The variance of the distance of two chunks of one column, and what chance adds to it, divided by the rows.
+/// The variance of the distance between two chunks of one column, and what chance adds to it, divided by the rows.
 const DISTANCE_VARIANCE: f64 = 0.0225;
 const VARIANCE_BY_CHANCE: f64 = 2.0;
 const MOST_FOR_SIZE: f64 = 10.0;
-/// Dates and counters are others in each row group.
+/// Dates and counters differ in each row group.
 const MOST_FOR_CONTENT: f64 = 4.0;
 const ALIKE_BY_CHANCE: f64 = 1.0;
-/// Row groups that are compared with the one before them.
+/// Maximum number of row groups that are compared with the one before them.
 const MOST_COMPARED: usize = 15;
-/// Pages behind which a chunk goes on: full ones; those of a chunk whose end shows by a dictionary before it or by a
-/// shorter page; those of one whose end does not show; those of different lengths.
+/// The costs of pages behind which a chunk goes on: full pages; pages of a chunk whose end shows by a dictionary or by
+/// a shorter last page; pages of a chunk whose end does not show; pages of different lengths.
 const FULL_PAGE: f64 = 0.1;
 const MARKED_PAGE: f64 = 0.5;
 const UNMARKED_PAGE: f64 = 1.5;
 const IRREGULAR_PAGE: f64 = 2.0;
 const MOST_FOR_PAGES: f64 = 12.0;
-/// A last row group that is shorter than the others, and other changes.
+/// The costs of a last row group that is shorter than the others, and of other changes.
 const SHORTER_LAST_GROUP: f64 = 2.0;
 const OTHER_ROWS: f64 = 4.0;
 const EQUAL_AFTER_CHANGE: f64 = 6.0;
-/// The least limits of a page in use: rows of parquet-rs, parquet-mr and others; bytes of Impala's, less a little.
+/// The lowest page limits in use: rows of parquet-rs, parquet-mr and others; bytes of Impala, less a little.
 const FULL_ROWS: u64 = 20_000;
 const FULL_BYTES: u64 = 60 << 10;

@@ -27,9 +27,9 @@ use std::rc::Rc;
 /// The possible ends of a chunk that begins with a certain page.
 #[derive(Debug)]
 struct ChunkEnds {
-    /// Rows of the chunk and the page behind it, ascending.
+    /// The number of rows of the chunk and the page behind it, ascending.
     ends: Vec<(u64, usize)>,
-    /// Whether the chunk may continue behind the last page.
+    /// Whether the chunk may go on behind the last page.
     runs_out: bool,
 }
 
@@ -37,7 +37,7 @@ struct ChunkEnds {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ChunkEnd {
     Before(usize),
-    /// It is cut off.
+    /// The chunk is cut off.
     CutOff,
     Nowhere,
 }
@@ -54,7 +54,7 @@ pub(crate) struct LayoutFinder<'a> {
 }
 
 impl<'a> LayoutFinder<'a> {
-    /// A finder for the pages up to the first damage. The first page begins a row group.
+    /// Creates a finder for the pages up to the first damage. The first page begins a row group.
     pub(crate) fn new(window: &'a mut Window, pages: &'a [FoundPage], budget: &'a mut SearchBudget) -> Self {
         let (boundaries, pages) = Boundaries::find(window, pages);
         let kinds = ChunkKinds::new(window, pages, budget);
@@ -62,17 +62,17 @@ impl<'a> LayoutFinder<'a> {
         LayoutFinder { pages, boundaries, kinds, ends, is_any_unknown: false, steps: MAX_STEPS }
     }
 
-    /// What the footer tells of the schema, if its beginning is there.
+    /// Returns the facts about the schema in the first bytes of the footer, if they are there.
     pub(crate) fn footer(&self) -> Option<FooterHead> {
         self.boundaries.footer
     }
 
-    /// The pages that follow each other.
+    /// Returns the pages up to the first damage.
     pub(crate) fn pages(&self) -> &'a [FoundPage] {
         self.pages
     }
 
-    /// All layouts; `Err` is the reason why they cannot be found.
+    /// Returns all layouts. `Err` is the reason why they cannot be found.
     pub(crate) fn layouts(&mut self) -> Result<Vec<TableLayout>, &'static str> {
         let mut out: Vec<TableLayout> = self.single_column().into_iter().collect();
         for &(rows, end) in &*self.ends_of(0).clone().ends.clone() {
@@ -108,13 +108,13 @@ impl<'a> LayoutFinder<'a> {
         if self.is_any_unknown { Err(UNKNOWN_TYPE) } else { Ok(out) }
     }
 
-    /// All pages as those of one column; where its row groups end does not matter.
+    /// Reads all pages as one column; where its row groups end does not matter.
     fn single_column(&mut self) -> Option<TableLayout> {
         let (mut groups, mut start) = (Vec::new(), 0);
         while start < self.pages.len() {
             let ends = self.ends_of(start);
             let Some((rows, end)) = ends.ends.last().copied() else {
-                // Nothing but a dictionary.
+                // Only a dictionary page is left.
                 return (ends.runs_out && start > 0).then_some(TableLayout {
                     columns: 1,
                     groups,
@@ -131,12 +131,12 @@ impl<'a> LayoutFinder<'a> {
         Some(TableLayout { columns: 1, groups, cut_off: None, is_open: false })
     }
 
-    /// The layouts whose first row group is this one.
+    /// Returns the layouts whose first row group is this one.
     fn layouts_after(&mut self, first: PageGroup) -> Vec<TableLayout> {
         let columns = first.chunks.len();
         let starts: Vec<usize> = first.chunks.iter().map(|chunk| chunk.start).collect();
         let mut out = Vec::new();
-        // Pages from which on there is no layout.
+        // Pages from which no layout goes on.
         let mut dead = HashSet::new();
         let mut groups = vec![first];
         let mut choices = vec![self.choices(&groups)];
@@ -148,7 +148,7 @@ impl<'a> LayoutFinder<'a> {
             cut_off,
             is_open: false,
         }));
-        // Depth first: a row group for each of `groups`, with the numbers of rows of the next one still to be tried.
+        // Depth first: for each of `groups`, the numbers of rows of the next row group that are still to be tried.
         while let Some(rest) = choices.last_mut() {
             if out.len() >= MAX_CONTINUATIONS || self.steps == 0 {
                 break;
@@ -183,7 +183,7 @@ impl<'a> LayoutFinder<'a> {
         out
     }
 
-    /// The numbers of rows that the next row group may have, the likeliest last: as many as the one before it.
+    /// Returns the numbers of rows that the next row group may have, the likeliest last: that of the one before it.
     fn choices(&mut self, groups: &[PageGroup]) -> Vec<u64> {
         let Some(last) = groups.last().filter(|last| last.end() < self.pages.len()) else {
             return Vec::new();
@@ -195,7 +195,8 @@ impl<'a> LayoutFinder<'a> {
         out
     }
 
-    /// What is behind row groups if they are all that are whole: nothing, or one that is cut off. `None`: something else.
+    /// Returns what follows if `groups` are all complete row groups: nothing, or one that is cut off. `None` means
+    /// something else.
     fn last_group(&mut self, starts: &[usize], groups: &[PageGroup]) -> Option<Option<PageGroup>> {
         let last = groups.last()?;
         if last.end() == self.pages.len() {
@@ -211,7 +212,7 @@ impl<'a> LayoutFinder<'a> {
         cut_off.map(Some).or(ends.runs_out.then_some(None))
     }
 
-    /// The row group of `rows` rows that begins with page `at`, if the end of the pages cuts it off.
+    /// Returns the row group of `rows` rows that begins with page `at`, if the end of the pages cuts it off.
     fn cut_off_group(&mut self, starts: &[usize], mut at: usize, rows: u64) -> Option<PageGroup> {
         let mut chunks = Vec::new();
         for (column, first) in starts.iter().enumerate() {
@@ -232,7 +233,8 @@ impl<'a> LayoutFinder<'a> {
         (chunks.len() < starts.len()).then_some(PageGroup { rows, chunks })
     }
 
-    /// The row group of `rows` rows that begins with page `at`. `starts` are the first pages of the first row group's chunks.
+    /// Returns the row group of `rows` rows that begins with page `at`. `starts` are the first pages of the first row
+    /// group's chunks.
     fn group(&mut self, starts: &[usize], mut at: usize, rows: u64) -> Option<PageGroup> {
         let mut chunks = Vec::new();
         for (column, first) in starts.iter().enumerate() {
@@ -254,7 +256,7 @@ impl<'a> LayoutFinder<'a> {
         self.kinds.are_alike(start, first)
     }
 
-    /// Counts what is looked at. There are no steps left once the search is cancelled.
+    /// Counts a step. No steps are left once the search is cancelled.
     fn step(&mut self) {
         self.steps = if self.kinds.budget.is_cancelled() { 0 } else { self.steps.saturating_sub(1) };
     }
@@ -290,7 +292,7 @@ impl<'a> LayoutFinder<'a> {
         if first.is_keys() {
             return found;
         }
-        // A dictionary may be all that is there of a chunk.
+        // A dictionary may be all that is left of a chunk.
         let is_cut_off = dictionary.is_some() && start + 1 == self.pages.len();
         let is_known =
             is_cut_off || self.kinds.begins_damaged(start) || !self.kinds.kind(start).guesses.is_empty();
@@ -331,11 +333,11 @@ impl<'a> LayoutFinder<'a> {
     }
 }
 
-/// Chunks and pages that are looked at.
+/// Maximum number of chunks and pages that are examined.
 const MAX_STEPS: usize = 1 << 22;
-/// Layouts that are compared.
+/// Maximum number of layouts that are compared.
 const MAX_LAYOUTS: usize = 4096;
-/// Layouts with the same first row group.
+/// Maximum number of layouts with the same first row group.
 const MAX_CONTINUATIONS: usize = 4;
 pub(crate) const TOO_MANY: &str = "pages that can be cut into columns in very many ways";
 const UNKNOWN_TYPE: &str = "pages whose values are of no known type";

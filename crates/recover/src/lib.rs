@@ -100,11 +100,11 @@ use window::{Window, file_boundaries};
 
 /// Finds the row groups of a broken file that can be kept.
 ///
-/// Fails if the file is encrypted, which [`recover_encrypted`] is for, if it cannot be read, if nothing in it is Parquet, if it is a
-/// summary of other files, which have the pages, or if
-/// [`Limits::cancel`](marquetry_base::Limits::cancel) was cancelled. It is no error if nothing can be
-/// kept: [`Report::row_groups`] is empty then. If the schema is unknown, [`Report::schema`] is `None`, too, and a loss
-/// says why; try again with [`RecoverOptions::schema`].
+/// Fails if the file is encrypted, for which there is [`recover_encrypted`]; if it cannot be read; if nothing in it is
+/// Parquet; if it is a summary of other files, which have the pages; or if
+/// [`Limits::cancel`](marquetry_base::Limits::cancel) was cancelled. It is not an error if nothing can be kept:
+/// [`Report::row_groups`] is then empty. If the schema is unknown, [`Report::schema`] is `None`, and a loss gives the
+/// reason; try again with [`RecoverOptions::schema`].
 pub fn recover(source: Arc<dyn Source>, options: &RecoverOptions) -> Result<Recovery> {
     refuse_encrypted(&*source)?;
     let mut window = Window::new(source.clone(), options.limits.clone());

@@ -6,7 +6,7 @@ use marquetry_core::write::{ChunkBytes, EncodedChunk};
 use marquetry_encoding::levels::{LevelSlice, encode_v1};
 use marquetry_format as format;
 
-/// A chunk of `rows` nulls, in one page.
+/// Creates a chunk of `rows` nulls, in one page.
 pub(crate) fn null_chunk(leaf: &Leaf, rows: u64) -> Result<EncodedChunk> {
     let too_many =
         || Error::unsupported(format!("{rows} nulls in one page")).in_column(leaf.dotted().clone());
@@ -52,8 +52,8 @@ pub(crate) fn null_chunk(leaf: &Leaf, rows: u64) -> Result<EncodedChunk> {
     Ok(EncodedChunk::new(bytes, metadata).with_offset_index(Some(places)))
 }
 
-/// The columns that become null if some are lost: all columns of the same root field, so that they agree. `Err` is the
-/// reason why a column cannot be null.
+/// Returns the columns that become null if some are lost: all columns of the same root field, so that they agree. `Err`
+/// is the reason why a column cannot be null.
 pub(crate) fn nulls(schema: &Schema, lost: &[bool]) -> Result<Vec<bool>, &'static str> {
     let mut out = lost.to_vec();
     for (root, field) in schema.fields().iter().enumerate() {

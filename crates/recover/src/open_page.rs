@@ -9,16 +9,17 @@ use marquetry_encoding::levels::Levels;
 use marquetry_encoding::{PhysicalType, Shape};
 use marquetry_format::{DataPageHeaderV2, Encoding};
 
-/// The decompressed parts of a page. A dictionary has values only.
+/// The decompressed parts of a page. A dictionary page has values only.
 pub(crate) struct Opened {
     pub(crate) rep: Levels,
     pub(crate) def: Levels,
     pub(crate) values: PaddedBytes,
-    /// Reservation of their memory.
+    /// The reservation of their memory.
     _held: MemoryReservation,
 }
 
-/// The codecs that decompress a page to the size in its header, the likeliest first. If there are none, it is no page.
+/// Returns the codecs that decompress a page to the size in its header, the likeliest first. If there are none, the
+/// bytes are not a page.
 pub(crate) fn fitting_codecs(
     window: &mut Window,
     page: &FoundPage,
@@ -34,7 +35,7 @@ pub(crate) fn fitting_codecs(
     codecs.extend(CODECS.into_iter().filter(|codec| Some(*codec) != preferred));
     let mut out = Vec::new();
     for codec in codecs {
-        // Codecs without magic and checksum fit by chance, so they are tried last.
+        // Codecs without magic bytes and checksum fit by chance, so they are tried last.
         let may_be = !matches!(codec, Codec::Lz4 | Codec::Lzo | Codec::Brotli) || out.is_empty();
         if may_be && decompresses(codec, bytes, size, decompressor) {
             out.push(codec);
@@ -43,8 +44,8 @@ pub(crate) fn fitting_codecs(
     Ok(out)
 }
 
-/// Whether a page shows by which codec its chunk is compressed. V2 pages that are not compressed may be in a chunk of any codec, in which
-/// others are; pages without values as well.
+/// Whether a page shows which codec compresses its chunk. Uncompressed V2 pages may be in a chunk of any codec, and so
+/// may pages without values.
 pub(crate) fn tells_codec(page: &FoundPage) -> bool {
     let len = page.end - page.body;
     let size = u64::from(page.header.uncompressed_page_size.unsigned_abs());
@@ -54,12 +55,13 @@ pub(crate) fn tells_codec(page: &FoundPage) -> bool {
     len > levels && is_compressed(v2, size, len)
 }
 
-/// QUIRK: parquet-cpp before 2.0 marked no V2 page as compressed (ARROW-17100). The sizes tell.
+/// QUIRK: parquet-cpp before 2.0 marked no V2 page as compressed (ARROW-17100). The sizes show it.
 fn is_compressed(v2: &DataPageHeaderV2, size: u64, len: u64) -> bool {
     v2.is_compressed || size != len
 }
 
-/// The codec that fits most of a sample of pages; `None` if none does. A single page may fit another one by chance.
+/// Returns the codec that fits most of a sample of pages, or `None` if none does. A single page may fit another codec
+/// by chance.
 pub(crate) fn likeliest_codec(window: &mut Window, pages: &[FoundPage]) -> Option<Codec> {
     let mut decompressor = Decompressor::new();
     let mut counts = [0u32; CODECS.len()];
@@ -67,7 +69,7 @@ pub(crate) fn likeliest_codec(window: &mut Window, pages: &[FoundPage]) -> Optio
     let step = telling.div_ceil(CODEC_SAMPLE).max(1);
     let mut sampled = 0;
     for page in pages.iter().filter(|page| tells_codec(page)).step_by(step) {
-        // A few bytes decompress to any number of them.
+        // A few bytes can decompress to very many.
         if sampled >= SAMPLED_BYTES {
             break;
         }
@@ -81,7 +83,7 @@ pub(crate) fn likeliest_codec(window: &mut Window, pages: &[FoundPage]) -> Optio
         }
     }
     let most = counts.iter().copied().max().filter(|most| *most > 0)?;
-    // Bytes that are not compressed hardly ever decompress to their own size, so any other codec is likelier.
+    // Uncompressed bytes hardly ever decompress to their own size, so any other codec is likelier.
     let mut likeliest = CODECS.into_iter().zip(counts).filter(|(_, count)| *count == most);
     let others = likeliest.clone().find(|(codec, _)| *codec != Codec::Uncompressed);
     others.or_else(|| likeliest.next()).map(|(codec, _)| codec)
@@ -110,7 +112,7 @@ fn decompresses(codec: Codec, bytes: &[u8], size: usize, decompressor: &mut Deco
     is_likely && decompressor.decompress(codec, bytes, size, &mut Vec::new()).is_ok()
 }
 
-/// The levels and values of a page that is compressed by `codec`.
+/// Decompresses a page with `codec`, and returns its levels and values.
 pub(crate) fn open(
     window: &mut Window,
     page: &FoundPage,
@@ -144,7 +146,7 @@ pub(crate) fn open(
     Ok(Opened { rep, def, values: rest.slice(def_len..rest.len()), _held: held })
 }
 
-/// The number of rows that begin in a data page. Fails if its levels cannot be read.
+/// Returns the number of rows that begin in a data page. Fails if its levels cannot be read.
 pub(crate) fn count_rows(
     window: &mut Window,
     page: &FoundPage,
@@ -223,8 +225,8 @@ pub(crate) fn fills(bytes: &[u8], n: usize, physical: PhysicalType) -> bool {
     }
 }
 
-/// The levels of a V2 page, the bytes that may be compressed, their size before compression, and whether they are
-/// compressed.
+/// Returns the levels of a V2 page, the bytes that may be compressed, their size before compression, and whether they
+/// are compressed.
 fn parts(window: &mut Window, page: &FoundPage) -> Result<(PaddedBytes, PaddedBytes, usize, bool)> {
     let bytes = window.at(page.body, (page.end - page.body) as usize)?;
     let size = page.header.uncompressed_page_size.max(0) as usize;
@@ -246,7 +248,7 @@ fn parts(window: &mut Window, page: &FoundPage) -> Result<(PaddedBytes, PaddedBy
     ))
 }
 
-/// All codecs, those with a magic or a length first.
+/// All codecs, those with magic bytes or a length first.
 const CODECS: [Codec; 8] = [
     Codec::Uncompressed,
     Codec::Zstd,
@@ -257,9 +259,9 @@ const CODECS: [Codec; 8] = [
     Codec::Lz4,
     Codec::Lzo,
 ];
-/// Pages that are looked at to find the likeliest codec.
+/// Number of pages that are sampled to find the likeliest codec.
 const CODEC_SAMPLE: usize = 64;
-/// No more are looked at once they have so many bytes together, uncompressed.
+/// Sampling stops once the pages have this many bytes together, uncompressed.
 const SAMPLED_BYTES: u64 = 1 << 30;
-/// Levels decoded at a time.
+/// Number of levels decoded at a time.
 const LEVELS_PER_BLOCK: usize = 4096;

@@ -5,7 +5,7 @@ use marquetry_base::{Limits, SharedExecutor};
 use marquetry_format as format;
 use std::sync::Arc;
 
-/// How a file is recovered.
+/// Options of a recovery.
 ///
 /// ```
 /// use marquetry_recover::RecoverOptions;
@@ -15,18 +15,19 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RecoverOptions {
-    /// The schema that is taken if no footer is found. Without it the schema is inferred.
+    /// The schema to use if no footer is found. Without it, the schema is inferred.
     pub schema: Option<GivenSchema>,
-    /// Whether row groups with lost columns are kept, with nulls instead, if the columns may be null. Default: false.
+    /// Whether row groups with lost columns are kept, with nulls instead, if the schema allows nulls. Default: false.
     pub partial: bool,
-    /// Whether row groups are kept that a change in place had added when it was stopped. Default: false, so that what comes back
-    /// is the file as it was before: whoever appends the rows again has them once.
+    /// Whether row groups are kept that an interrupted change in place had added. Default: false, which restores the
+    /// file as it was before the change: whoever appends the rows again has them once.
     pub keep_appended: bool,
-    /// Threads that validate chunks; 0, the default, for one per processor.
+    /// Number of threads that validate chunks. The default 0 means one per processor.
     pub threads: usize,
-    /// What has the threads besides the caller's. Default: threads of our own, for as long as the file is looked at.
+    /// The executor that provides the threads besides the caller's. Default: threads of our own, for as long as the
+    /// recovery examines the file.
     pub executor: SharedExecutor,
-    /// Limits of memory and sizes while reading.
+    /// Limits on memory and sizes while reading.
     pub limits: Arc<Limits>,
 }
 
@@ -78,18 +79,18 @@ impl RecoverOptions {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct GivenSchema {
-    /// The schema as a footer has it, its root first.
+    /// The schema as a footer stores it, the root first.
     pub elements: Vec<format::SchemaElement>,
-    /// Where the caller has it from.
+    /// The source of the schema.
     pub origin: SchemaOrigin,
-    /// The application that wrote the file, as a footer has it. Known mistakes of writers are allowed for.
+    /// The application that wrote the file, as a footer states it. Known mistakes of writers are then allowed for.
     pub created_by: Option<String>,
     /// Key-value metadata of the new file.
     pub key_values: Vec<format::KeyValue>,
 }
 
 impl GivenSchema {
-    /// This schema, of a file of which nothing else is known.
+    /// Creates the schema of a file about which nothing else is known.
     pub fn new(elements: Vec<format::SchemaElement>, origin: SchemaOrigin) -> Self {
         GivenSchema { elements, origin, created_by: None, key_values: Vec::new() }
     }

@@ -16,25 +16,25 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Pages in the order of the file, and what is needed to read them.
+/// Pages in the order of the file, with what is needed to read them.
 pub(crate) struct PageSet<'a> {
     pub(crate) window: &'a mut Window,
     pub(crate) pages: &'a Arc<[FoundPage]>,
     pub(crate) schema: &'a Arc<Schema>,
     created_by: Option<Arc<str>>,
-    /// Who validates chunks.
+    /// The threads that validate chunks.
     workers: Workers,
     pub(crate) budget: &'a mut SearchBudget,
     decompressor: Decompressor,
     /// The likeliest codec.
     codec: Option<Codec>,
-    /// For each page, the first one behind it that has another number of values.
+    /// For each page, the first page behind it with another number of values.
     even_until: Vec<usize>,
-    /// The columns that metadata behind chunks name, by the page behind the chunk.
+    /// Column paths in the metadata behind chunks, by the page behind the chunk.
     paths: HashMap<usize, Vec<ThriftString>>,
-    /// Rows of pages, by page and largest levels.
+    /// Numbers of rows of pages, by page and maximum levels.
     rows: HashMap<(usize, u8, u8), Option<u64>>,
-    /// Whether the values of all pages fit one type only.
+    /// Whether the values of every page fit only one type.
     all_exact: bool,
 }
 
@@ -67,7 +67,7 @@ impl<'a> PageSet<'a> {
         }
     }
 
-    /// Whether each column could be mistaken for the one some columns further on.
+    /// Whether each column could be mistaken for the one some places further on.
     pub(crate) fn columns_look_alike(&self) -> bool {
         let columns = self.schema.columns();
         let n = columns.len();
@@ -97,8 +97,8 @@ impl<'a> PageSet<'a> {
         pages.is_none_or(|(before, page)| filler::is_known(self.window, before.end..page.offset))
     }
 
-    /// Validates the chunks of these columns. Stops behind the first outer error: a chunk that does not fit the layout. The
-    /// inner one is a damaged page.
+    /// Validates the chunks of these columns. Stops after the first outer error: a chunk that does not fit the layout.
+    /// An inner error is a damaged page.
     pub(crate) fn described(
         &self,
         layout: &GroupLayout,
@@ -115,14 +115,14 @@ impl<'a> PageSet<'a> {
             let is_damaged = pages.iter().any(|page| page.evidence == PageEvidence::Damaged);
             match chunk.map_err(|error| error.in_column(leaf.dotted().clone())) {
                 Err(error) if error.stops_reading() => Err(error),
-                // Without an anchor a damaged page is no evidence.
+                // Without an anchor, a damaged page is no evidence.
                 Err(error) if !(is_damaged && is_anchored) => Err(error),
                 chunk => Ok(chunk),
             }
         })
     }
 
-    /// All pages of a layout.
+    /// Returns all pages of a layout.
     pub(crate) fn pages_of(&self, layout: &GroupLayout) -> &'a [FoundPage] {
         match (layout.chunks.first(), layout.chunks.last()) {
             (Some(first), Some(last)) => &self.pages[first.start..last.end],
@@ -130,7 +130,7 @@ impl<'a> PageSet<'a> {
         }
     }
 
-    /// A row group of chunks that were read.
+    /// Creates a row group from chunks that were read.
     pub(crate) fn rebuilt(
         &self,
         layout: &GroupLayout,
@@ -149,8 +149,8 @@ impl<'a> PageSet<'a> {
         }
     }
 
-    /// How regularly the chunks of a layout are cut into pages: the least regular one counts. Pages of lists have any number
-    /// of entries.
+    /// Returns how regularly the chunks of a layout are cut into pages; the least regular one counts. Pages of lists
+    /// may have any number of entries.
     pub(crate) fn split(&self, layout: &GroupLayout) -> PageSplit {
         let chunks = layout.chunks.iter().zip(self.schema.columns());
         let splits = chunks.map(|(chunk, leaf)| match leaf.max_rep() {
@@ -160,8 +160,8 @@ impl<'a> PageSet<'a> {
         splits.min().unwrap_or(PageSplit::Irregular)
     }
 
-    /// The cuts of a chunk into pages, in constant time: a chunk of many pages may end at each of them, and each of these ends
-    /// is rated.
+    /// Returns the cuts of a chunk into pages in constant time: a chunk of many pages may end at each of them, and each
+    /// of these ends is rated.
     fn split_of(&self, chunk: &Range<usize>) -> PageCuts {
         let first = chunk.start + usize::from(self.pages[chunk.start].is_dictionary());
         match &self.pages[first..chunk.end] {
@@ -173,7 +173,7 @@ impl<'a> PageSet<'a> {
         }
     }
 
-    /// The pages of a chunk of `wanted` rows of a column.
+    /// Returns the pages of a chunk of `wanted` rows of a column.
     pub(crate) fn chunk(&mut self, column: usize, start: usize, wanted: u64) -> Option<Range<usize>> {
         let (mut rows, mut end) = (0u64, start);
         if !self.follows(start) {
@@ -191,17 +191,17 @@ impl<'a> PageSet<'a> {
         (rows == wanted && !self.is_of_other(end, column)).then_some(start..end)
     }
 
-    /// Whether metadata before the page `end` tell that the chunk before it is another column's.
+    /// Whether metadata before the page `end` shows that the chunk before it belongs to another column.
     pub(crate) fn is_of_other(&self, end: usize, column: usize) -> bool {
         let Some(path) = self.paths.get(&end) else { return false };
         let columns = self.schema.columns();
-        // A schema that was given may call columns otherwise.
+        // A schema from the caller may name columns differently.
         let named = columns.iter().position(|leaf| leaf.path_in_schema() == *path);
         named.is_some_and(|named| named != column)
     }
 
-    /// Adds the page `end` to the chunk that begins with `start`, and its rows to `rows`. Returns the next page; `None` if the
-    /// page cannot belong to the chunk.
+    /// Adds the page `end` to the chunk that begins with `start`, and its rows to `rows`. Returns the next page, or
+    /// `None` if the page cannot belong to the chunk.
     pub(crate) fn add(&mut self, column: usize, start: usize, end: usize, rows: &mut u64) -> Option<usize> {
         let (is_first, all) = (end == start, self.pages);
         let page = all.get(end)?;
@@ -217,7 +217,7 @@ impl<'a> PageSet<'a> {
         Some(end + 1)
     }
 
-    /// The number of rows that begin in a page of a column with these largest levels.
+    /// Returns the number of rows that begin in a page of a column with these maximum levels.
     fn rows_of(&mut self, at: usize, levels: (u8, u8)) -> Option<u64> {
         let page = &self.pages[at];
         if page.is_dictionary() {
@@ -249,8 +249,8 @@ impl<'a> PageSet<'a> {
         codecs.into_iter().find_map(&mut count)
     }
 
-    /// Whether a chunk ends where writers end chunks: before a dictionary, a gap or another kind of page, or with a page of
-    /// fewer entries than the one before it.
+    /// Whether a chunk ends where writers end chunks: before a dictionary page, a gap or another kind of page, or with
+    /// a page of fewer entries than the one before it.
     pub(crate) fn ends_naturally(&mut self, chunk: &Range<usize>) -> bool {
         let all = self.pages;
         let (Some(last), Some(next)) =
@@ -267,7 +267,7 @@ impl<'a> PageSet<'a> {
             || data == 1 && next.values() != last.values()
     }
 
-    /// Whether the values of these pages fit one type only.
+    /// Whether the values of these pages fit only one type.
     pub(crate) fn are_exact(&self, pages: &Range<usize>) -> bool {
         self.pages[pages.clone()].iter().all(is_exact)
     }
@@ -283,7 +283,7 @@ impl<'a> PageSet<'a> {
         if let Some(v2) = &page.header.data_page_header_v2 {
             return v2.num_nulls == v2.num_values;
         }
-        // A level takes one byte at most.
+        // A level takes at most one byte.
         let has_more = page.uncompressed() > 2 * page.values() + LEVEL_OVERHEAD;
         if has_more
             || page.evidence == PageEvidence::Damaged
@@ -300,16 +300,16 @@ impl<'a> PageSet<'a> {
     }
 }
 
-/// The columns that metadata behind chunks name, by the page behind the chunk.
+/// Returns the column paths in the metadata behind chunks, by the page behind the chunk.
 fn chunk_paths(window: &mut Window, pages: &[FoundPage]) -> HashMap<usize, Vec<ThriftString>> {
     let ends = pages.iter().skip(1).map(|page| page.offset).chain([window.source.len()]);
     let gaps: Vec<_> = pages.iter().map(|page| page.end).zip(ends).enumerate().collect();
-    // Most pages follow each other.
+    // Most pages follow each other without a gap.
     let gaps = gaps.into_iter().filter(|(_, (start, end))| start < end);
     gaps.filter_map(|(i, (start, end))| Some((i + 1, filler::chunk_path(window, start..end)?))).collect()
 }
 
-/// For each page, the first one behind it that has another number of values.
+/// Returns, for each page, the first page behind it with another number of values.
 fn even_until(pages: &[FoundPage]) -> Vec<usize> {
     let mut until: Vec<usize> = (1..=pages.len()).collect();
     for at in (1..pages.len()).rev() {
@@ -320,10 +320,10 @@ fn even_until(pages: &[FoundPage]) -> Vec<usize> {
     until
 }
 
-/// Whether the values of a page fit one type only.
+/// Whether the values of a page fit only one type.
 fn is_exact(page: &FoundPage) -> bool {
     page.encoding() == Encoding::PLAIN || page.is_keys() || page.is_dictionary()
 }
 
-/// Bytes of the lengths of levels, and of the headers of their runs.
+/// Maximum bytes of the lengths of levels, and of the headers of their runs.
 const LEVEL_OVERHEAD: u64 = 64;

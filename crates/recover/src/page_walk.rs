@@ -7,23 +7,23 @@ use marquetry_core::source::Source;
 use marquetry_format::{PageHeader, PageType, Reader, Statistics};
 use std::sync::Arc;
 
-/// Walks from data page to data page.
+/// A walk from data page to data page.
 pub(crate) struct PageWalk {
     pages: PageReader,
     trust: ChecksumTrust,
     limits: Arc<Limits>,
-    /// Data pages so far.
+    /// Number of data pages so far.
     pub(crate) count: usize,
-    /// Whether all pages so far, dictionaries among them, have a checksum that means something. The reader has compared it.
+    /// Whether all pages so far, including dictionary pages, have a meaningful checksum. The reader has compared it.
     pub(crate) have_checksums: bool,
-    /// All pages so far.
+    /// Counts of all pages so far, by kind.
     pub(crate) kinds: PageKinds,
 }
 
 /// A data page, by its header.
 pub(crate) struct WalkedPage {
     pub(crate) start: LocatedHeader,
-    /// Those in its header; `Err` if they cannot be read, while the rest of the header can.
+    /// The statistics in the header. `Err` if they cannot be read, while the rest of the header can.
     pub(crate) statistics: Result<Option<Statistics>>,
     pub(crate) entries: usize,
 }
@@ -48,10 +48,10 @@ impl PageWalk {
         })
     }
 
-    /// The next data page, which has entries that were read. Fails if there is none.
+    /// Returns the next data page, whose entries were read. Fails if there is none.
     pub(crate) fn next(&mut self) -> Result<WalkedPage> {
         loop {
-            // QUIRK: the number of values may leave nulls out; there are more pages then.
+            // QUIRK: the number of values may leave out nulls; then there are more pages.
             let start = match self.pages.next_header()? {
                 Some(start) => Some(start),
                 None => self.pages.next_uncounted_header()?,
@@ -63,7 +63,8 @@ impl PageWalk {
         }
     }
 
-    /// The next data page behind the last entry, if the chunk has one, or if there are fewer than `wanted` so far.
+    /// Returns the next data page behind the last entry, if the chunk has one, or if there are fewer than `wanted` so
+    /// far.
     pub(crate) fn next_empty(&mut self, wanted: usize) -> Result<Option<WalkedPage>> {
         while let Some(start) = self.next_behind(wanted)? {
             if let Some(page) = self.take(start)? {
@@ -83,14 +84,14 @@ impl PageWalk {
         match self.pages.next_uncounted_header() {
             Ok(start) => Ok(start.filter(LocatedHeader::is_data)),
             Err(error) if error.stops_reading() => Err(error),
-            // Bytes behind the last page need not be a page.
+            // The bytes behind the last page need not be a page.
             Err(_) => Ok(None),
         }
     }
 
-    /// Looks at a header. `None` if it is no data page's.
+    /// Records a header. Returns `None` if it is not that of a data page.
     fn take(&mut self, start: LocatedHeader) -> Result<Option<WalkedPage>> {
-        // QUIRK: HAWQ stores 0 in every page, meaning that it computed none.
+        // QUIRK: HAWQ stores 0 in every page instead of a checksum.
         let has_checksum = start.header.crc.is_some_and(|crc| crc != 0);
         self.kinds.add(&start.header);
         if start.is_data() || start.is_dictionary() {

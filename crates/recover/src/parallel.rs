@@ -5,7 +5,7 @@ use marquetry_base::{Executor, Result, available_threads, parallel_map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The threads that look at a file: the caller's, and others of a host or our own.
+/// The threads that examine a file: the caller's, and others of a host or our own.
 #[derive(Clone)]
 pub(crate) struct Workers {
     threads: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// As the options say. Threads of our own live as long as this.
+    /// Creates the threads that the options ask for. Threads of our own live as long as this.
     pub(crate) fn new(options: &RecoverOptions) -> Self {
         let threads = match options.threads {
             0 => available_threads(),
@@ -22,8 +22,8 @@ impl Workers {
         Workers { threads, executor: options.executor.or_threads("marquetry-recover") }
     }
 
-    /// Calls `work` for each of `0..count` in several threads if it is about enough `bytes`, and returns the results in order, up
-    /// to the first error.
+    /// Calls `work` for each of `0..count`, in several threads if there are enough `bytes` to work on. Returns the
+    /// results in order, up to the first error.
     pub(crate) fn ordered_map<T: Send + 'static>(
         &self,
         bytes: u64,
@@ -47,9 +47,9 @@ impl Workers {
     }
 }
 
-/// PERF: for fewer bytes threads take longer to start than the work takes.
+/// PERF: for fewer bytes, starting threads takes longer than the work.
 const MIN_BYTES_FOR_THREADS: u64 = 1 << 20;
-/// The largest number of threads.
+/// Maximum number of threads.
 const MAX_THREADS: usize = 1024;
 
 #[cfg(test)]

@@ -29,21 +29,22 @@ pub(crate) struct KeptGroup {
     pub(crate) index: usize,
     /// Whether each column is lost.
     pub(crate) is_lost: Vec<bool>,
-    /// What is left behind of each column.
+    /// Metadata of each column that is left out.
     pub(crate) left_out: Vec<Vec<BesidePages>>,
-    /// What the new file is to say of it.
+    /// The note that the new file gets on it.
     pub(crate) note: Option<RowGroupNote>,
 }
 
-/// What is not certain of a row group, as the footer of a recovered file has it. Its pages all have right checksums: they were made
-/// of the bytes that were there.
+/// The uncertainty of a row group, as the footer of a recovered file states it. All pages of such a file have right
+/// checksums, because these were computed from the bytes that were found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RowGroupNote {
     confidence: Confidence,
     why: String,
 }
 
-/// The note on a row group that is kept, which is no more certain than it was `before`. `None` if everything is certain.
+/// Returns the note on a kept row group, which is no more certain than it was `before`. `None` if everything is
+/// certain.
 pub(crate) fn note_on(kept: &mut KeptRowGroup, before: Option<RowGroupNote>) -> Option<RowGroupNote> {
     let is_certain = kept.confidence == Confidence::Exact && kept.nulls.is_empty();
     if let Some(RowGroupNote { confidence, why }) = &before {
@@ -51,7 +52,7 @@ pub(crate) fn note_on(kept: &mut KeptRowGroup, before: Option<RowGroupNote>) -> 
         kept.why.push_str(&format!("; recovered before ({}): {why}", confidence.name()));
     }
     if is_certain {
-        // The same words each time.
+        // An unchanged note does not grow with each recovery.
         return before;
     }
     let nulls = match kept.nulls.is_empty() {
@@ -61,7 +62,7 @@ pub(crate) fn note_on(kept: &mut KeptRowGroup, before: Option<RowGroupNote>) -> 
     Some(RowGroupNote { confidence: kept.confidence, why: format!("{}{nulls}", kept.why) })
 }
 
-/// What the footer of a recovered file says of its row groups.
+/// The notes in the footer of a recovered file on its row groups.
 ///
 /// ```text
 /// 3 row groups                                      a line for each that is not certain: its number, its rows,
@@ -70,12 +71,13 @@ pub(crate) fn note_on(kept: &mut KeptRowGroup, before: Option<RowGroupNote>) -> 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecoveredBefore {
     notes: Vec<(usize, u64, RowGroupNote)>,
-    /// Whether the numbers are those of the file: whoever wrote it may have changed its row groups, and kept the text.
+    /// Whether the notes match the row groups of this file. Another writer may have changed the row groups, and kept
+    /// the text.
     is_of_these: bool,
 }
 
 impl RecoveredBefore {
-    /// That of a file of `count` row groups.
+    /// Reads the notes of a file of `count` row groups.
     pub(crate) fn of_file(key_values: &[format::KeyValue], count: usize) -> Option<Self> {
         let text =
             key_values.iter().find(|pair| &*pair.key == NOTE_KEY)?.value.as_deref().unwrap_or_default();
@@ -93,7 +95,7 @@ impl RecoveredBefore {
         })
     }
 
-    /// What it says of a row group.
+    /// Returns the note on a row group.
     pub(crate) fn of(&self, index: usize, rows: u64) -> Option<RowGroupNote> {
         match self.is_of_these {
             true => {
@@ -104,7 +106,7 @@ impl RecoveredBefore {
         }
     }
 
-    /// What it says of a row group whose number is not known: it may be the least certain one.
+    /// Returns the note on a row group of unknown number: it may be the least certain one.
     pub(crate) fn of_any(&self) -> Option<RowGroupNote> {
         self.notes.iter().map(|(.., note)| note).max_by_key(|note| note.confidence).cloned()
     }
@@ -118,12 +120,12 @@ fn read_note(line: &str) -> Option<(usize, u64, RowGroupNote)> {
 }
 
 impl Recovery {
-    /// What was found, kept and lost.
+    /// Returns the report of what was found, kept and lost.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// The schema as the footer of the new file has it; empty if there is none.
+    /// Returns the schema as the footer of the new file has it. It is empty if there is none.
     pub fn schema(&self) -> &[format::SchemaElement] {
         &self.schema
     }
@@ -135,7 +137,7 @@ impl Recovery {
         if self.schema.is_empty() {
             return Err(Error::argument("nothing was found that could be written"));
         }
-        // That of an earlier recovery, or of the file that a schema was taken from, is not about this one.
+        // The note of an earlier recovery, or of the file that the schema was taken from, is not about this one.
         let mut key_values = self.key_values.clone();
         key_values.retain(|pair| &*pair.key != NOTE_KEY);
         key_values.extend(self.note());
@@ -178,7 +180,8 @@ impl Recovery {
         }
         Ok(writer.finish()?.0)
     }
-    /// What the new file says of row groups that are not certain. Its pages have right checksums, and so would seem proven.
+    /// Returns the note on uncertain row groups. The pages of the new file have right checksums, and would seem proven
+    /// without it.
     fn note(&self) -> Option<format::KeyValue> {
         let notes: Vec<_> = self
             .groups
@@ -197,10 +200,10 @@ impl Recovery {
     }
 }
 
-/// The key under which a recovered file has what is not certain of it.
+/// The key of the note in the footer of a recovered file.
 const NOTE_KEY: &str = "marquetry.recovered";
 const COUNT_UNIT: &str = " row groups";
-/// The longest reason in characters. Paths in it may be long.
+/// Maximum characters of a reason, which may contain long paths.
 const MAX_WHY: usize = 500;
 
 #[cfg(test)]

@@ -6,18 +6,18 @@ use std::ops::Range;
 /// How certain a decision is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// The file says so, or nothing else fits.
+    /// The file states it, or nothing else fits.
     Exact,
     /// Everything fits, and a coincidence is very unlikely.
     High,
-    /// It is the likeliest of several possibilities.
+    /// The likeliest of several possibilities.
     Medium,
-    /// It is a guess.
+    /// A guess.
     Low,
 }
 
 impl Confidence {
-    /// Its name in output.
+    /// Returns the name in output.
     pub fn name(self) -> &'static str {
         match self {
             Confidence::Exact => "exact",
@@ -27,7 +27,7 @@ impl Confidence {
         }
     }
 
-    /// That of a [`name`](Self::name).
+    /// Returns the confidence of a [`name`](Self::name).
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let all = [Confidence::Exact, Confidence::High, Confidence::Medium, Confidence::Low];
         all.into_iter().find(|confidence| confidence.name() == name)
@@ -49,7 +49,7 @@ pub enum SchemaOrigin {
 }
 
 impl SchemaOrigin {
-    /// Its name in output.
+    /// Returns the name in output.
     pub fn name(self) -> &'static str {
         match self {
             SchemaOrigin::Footer => "footer",
@@ -66,7 +66,7 @@ impl SchemaOrigin {
 pub struct Decision {
     /// What was decided.
     pub what: String,
-    /// Why.
+    /// The reason.
     pub why: String,
     /// How certain it is.
     pub confidence: Confidence,
@@ -76,9 +76,9 @@ pub struct Decision {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct KeptRowGroup {
-    /// Where its pages are in the broken file.
+    /// The range of its pages in the broken file.
     pub bytes: Range<u64>,
-    /// Its rows.
+    /// Number of its rows.
     pub rows: u64,
     /// Dotted paths of lost columns, which are null in the new file.
     pub nulls: Vec<String>,
@@ -92,19 +92,19 @@ pub struct KeptRowGroup {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// Where it is in the broken file.
+    /// The range in the broken file.
     pub bytes: Range<u64>,
-    /// Its rows, if they are known.
+    /// Number of rows, if it is known.
     pub rows: Option<u64>,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// What was found in a broken file, kept and lost.
+/// What was found in a broken file, what is kept, and what is lost.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The origin of the schema; `None` if no schema is known, so that nothing could be kept.
+    /// The origin of the schema. `None` if no schema is known, so that nothing could be kept.
     pub schema: Option<SchemaOrigin>,
     /// Decisions about the file as a whole. If no schema is certain, one of them has the likeliest schema as text.
     pub decisions: Vec<Decision>,
@@ -119,12 +119,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// Rows of all row groups that are kept.
+    /// Returns the number of rows of all kept row groups.
     pub fn rows(&self) -> u64 {
         self.row_groups.iter().map(|group| group.rows).sum()
     }
 
-    /// The bytes of the row groups that are kept.
+    /// Returns the number of bytes of all kept row groups.
     pub fn bytes_kept(&self) -> u64 {
         self.row_groups.iter().map(|group| group.bytes.end - group.bytes.start).sum()
     }
@@ -139,7 +139,7 @@ impl Report {
 }
 
 impl fmt::Display for Report {
-    /// A line for each decision, row group and loss.
+    /// Writes a line for each decision, row group and loss.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Decision { what, why, confidence } in &self.decisions {
             writeln!(f, "decided   {what}: {why} ({})", confidence.name())?;

@@ -28,9 +28,9 @@ use std::ops::Range;
 /// Builds all row groups of a set of pages.
 pub(crate) struct RowGroupBuilder<'a> {
     pages: PageSet<'a>,
-    /// Whether the whole columns of a row group that is cut off are wanted, too.
+    /// Whether the complete columns of a row group that is cut off are wanted, too.
     partial: bool,
-    /// Rows, and pages of each chunk, of the row groups so far.
+    /// Number of rows, and pages of each chunk, of the row groups so far.
     patterns: HashSet<(u64, Vec<usize>)>,
     found: Vec<RebuiltGroup>,
     orphans: Vec<OrphanPages>,
@@ -42,10 +42,10 @@ impl<'a> RowGroupBuilder<'a> {
         RowGroupBuilder { pages, partial, patterns, found, orphans }
     }
 
-    /// All row groups, and the pages in none.
+    /// Returns all row groups, and the pages in none.
     ///
-    /// `is_anchored`: the first page begins a row group. `known`: the row groups that the pages begin with, found along with
-    /// the schema; `None` is returned if their values do not fit it.
+    /// `is_anchored`: the first page begins a row group. `known`: the row groups that the pages begin with, found along
+    /// with the schema. Returns `None` if their values do not fit it.
     pub(crate) fn run(
         mut self,
         known: &[PageGroup],
@@ -90,7 +90,8 @@ impl<'a> RowGroupBuilder<'a> {
         Ok(Some((self.found, self.orphans)))
     }
 
-    /// Adds pages that are in no row group; to the ones before them, if they follow these for the same reason.
+    /// Adds pages that belong to no row group. They join the pages before them if they follow these and have the same
+    /// reason.
     fn orphan(&mut self, pages: Range<usize>, why: &'static str) {
         let all = &self.pages.pages[pages];
         let (Some(first), Some(last)) = (all.first(), all.last()) else { return };
@@ -103,7 +104,7 @@ impl<'a> RowGroupBuilder<'a> {
         }
     }
 
-    /// The row group that begins with a page, and the page behind it.
+    /// Returns the row group that begins with a page, and the page behind it.
     fn group_at(&mut self, at: usize, is_anchored: bool) -> Result<Option<(RebuiltGroup, usize)>> {
         let mut layouts = self.layouts(at);
         let all_alike = self.pages.all_alike();
@@ -115,10 +116,10 @@ impl<'a> RowGroupBuilder<'a> {
         for layout in layouts.into_iter().take(MAX_TRIED_LAYOUTS) {
             let end = layout.chunks.last().map_or(at, |chunk| chunk.end);
             let (alike, blank) = self.doubts(&layout);
-            // An end that looks natural may be one inside a longer chunk, if what follows could be of any column.
+            // An end that looks natural may be inside a longer chunk, if the next pages could be of any column.
             let is_certain = !alike && !blank && !all_alike;
             let pattern = (layout.rows, layout.chunks.iter().map(Range::len).collect::<Vec<_>>());
-            // A likelier layout must not give way to one that is only followed by something.
+            // A layout must not win against a likelier one only because something follows it.
             let may_be_closed =
                 !blank && (!all_alike || even == 1 && self.pages.split(&layout) > PageSplit::Irregular);
             let is_likely = is_anchored
@@ -141,8 +142,8 @@ impl<'a> RowGroupBuilder<'a> {
         Ok(None)
     }
 
-    /// Whether a chunk could go on in what was taken for the next column's chunk: because the columns are alike, or because
-    /// there are nothing but nulls.
+    /// Whether a chunk could go on in what was read as the next column's chunk: because the columns are alike, and
+    /// because there are only nulls.
     fn doubts(&mut self, layout: &GroupLayout) -> (bool, bool) {
         let schema = self.pages.schema.clone();
         let (mut alike, mut blank) = (false, false);
@@ -156,8 +157,8 @@ impl<'a> RowGroupBuilder<'a> {
         (alike, blank)
     }
 
-    /// Whether what is behind a row group shows that it ended there: another row group, an index, or the beginning of a footer. The
-    /// end of a file without one shows nothing: it may be cut off just there.
+    /// Whether the bytes behind a row group show that it ended there: another row group, an index, or the beginning of
+    /// a footer. The end of a file shows nothing: the file may be cut off just there.
     fn is_closed(&mut self, end: usize) -> bool {
         let Some(last) = end.checked_sub(1).and_then(|last| self.pages.pages.get(last)) else {
             return false;
@@ -169,7 +170,7 @@ impl<'a> RowGroupBuilder<'a> {
             || filler::begins_footer(self.pages.window, last.end)
     }
 
-    /// Reads the chunks of a layout. `None` if undamaged pages are not what the layout says.
+    /// Reads the chunks of a layout. Returns `None` if undamaged pages do not fit the layout.
     fn rebuild(&mut self, layout: &GroupLayout, is_anchored: bool) -> Result<Option<RebuiltGroup>> {
         let cost: u64 = self.pages.pages_of(layout).iter().map(|page| page.uncompressed() / 8).sum();
         if !self.pages.budget.spend(cost) {
@@ -187,7 +188,7 @@ impl<'a> RowGroupBuilder<'a> {
         Ok(Some(self.pages.rebuilt(layout, chunks, is_anchored)))
     }
 
-    /// All layouts of whole row groups that begin with a page.
+    /// Returns all layouts of complete row groups that begin with a page.
     fn layouts(&mut self, at: usize) -> Vec<GroupLayout> {
         let mut out = Vec::new();
         let (mut rows, mut end) = (0u64, at);
@@ -206,7 +207,7 @@ impl<'a> RowGroupBuilder<'a> {
         out
     }
 
-    /// The layout whose first chunk has these pages.
+    /// Returns the layout whose first chunk has these pages.
     fn layout(&mut self, first: Range<usize>, rows: u64) -> Option<GroupLayout> {
         let mut natural = usize::from(self.pages.ends_naturally(&first));
         let mut chunks = vec![first];

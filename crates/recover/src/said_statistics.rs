@@ -5,7 +5,7 @@ use marquetry_core::sort_order::SortOrder;
 use marquetry_core::statistics::{GeoBounds, ObservedPage, exceeded_axis, inexact_bounds, wrong_bounds};
 use marquetry_format::{BoundingBox, GeospatialStatistics, Statistics};
 
-/// What statistics say that is not so. Bounds are compared if their `order` is known.
+/// Returns what statistics get wrong. Bounds are compared if their `order` is known.
 pub(crate) fn statistics_contradiction(
     leaf: &Leaf,
     order: Option<SortOrder>,
@@ -43,14 +43,15 @@ pub(crate) fn statistics_contradiction(
     inexact.first().map(|wrong| format!("{}, which is said to be exact", wrong.describe(leaf)))
 }
 
-/// The first bound that no value of the column can be: it has another length. NaN is none either, but readers pass over it.
+/// Returns the first bound that cannot be a value of the column because of its length. NaN cannot be one either, but
+/// readers ignore it.
 pub(crate) fn malformed(order: SortOrder, bounds: [(&str, Option<&[u8]>); 2]) -> Option<String> {
     let is_value = |bound: &[u8]| order.compare(bound, bound).is_some() || order.is_nan(bound);
     let mut wrong = bounds.into_iter().filter(|(_, bound)| bound.is_some_and(|bound| !is_value(bound)));
     wrong.next().map(|(name, _)| format!("{name} is no value of the column"))
 }
 
-/// What geospatial statistics say that is not so. Boxes that curves may exceed are not compared.
+/// Returns what geospatial statistics get wrong. Boxes that curves may exceed are not compared.
 pub(crate) fn geospatial_contradiction(said: &GeospatialStatistics, seen: &GeoBounds) -> Option<String> {
     let Some(actual) = seen.finish() else {
         return (!seen.is_empty()).then(|| "there are values that are no geometries".to_owned());
@@ -73,7 +74,7 @@ pub(crate) fn geospatial_contradiction(said: &GeospatialStatistics, seen: &GeoBo
     Some(format!("geometry type {missing} is not in its list"))
 }
 
-/// Whether `said` has all x of `actual`, if one of them is across the antimeridian.
+/// Whether `said` covers all x of `actual`, if one of them crosses the antimeridian.
 fn covers_wrapped(said: &BoundingBox, actual: &BoundingBox) -> bool {
     match (said.xmin > said.xmax, actual.xmin > actual.xmax) {
         (false, false) => true,

@@ -37,10 +37,10 @@ use std::sync::Arc;
 /// A schema, the row groups that were rebuilt by it, and the pages in none.
 type RowGroups = (Vec<format::SchemaElement>, Vec<RebuiltGroup>, Vec<OrphanPages>);
 
-/// The search in one file, which may be one of several behind each other.
+/// The search in one file, which may be one of several concatenated files.
 pub(crate) struct Search<'a> {
     window: Window,
-    /// Where the file begins in the source.
+    /// Offset of the file in the source.
     base: u64,
     options: &'a RecoverOptions,
     workers: Workers,
@@ -49,13 +49,13 @@ pub(crate) struct Search<'a> {
     created_by: Option<String>,
     column_orders: Option<Vec<format::ColumnOrder>>,
     key_values: Vec<format::KeyValue>,
-    /// No row group is more certain: the schema of the footer may be damaged.
+    /// The highest confidence of row groups: the schema of the footer may be damaged.
     most: Confidence,
-    /// What the footer says of an earlier recovery.
+    /// The notes of an earlier recovery in the footer.
     before: Option<RecoveredBefore>,
     kept: KeptGroups,
     pub(crate) report: Report,
-    /// Ranges in which pages are searched for.
+    /// The ranges that are searched for pages.
     unknown: Vec<Range<u64>>,
 }
 
@@ -85,8 +85,8 @@ impl<'a> Search<'a> {
         self.report.row_groups.iter().any(|group| group.bytes.contains(&at))
     }
 
-    /// Takes the row groups of the footer, then searches the ranges that it does not cover. `known` is the schema of a file
-    /// before this one.
+    /// Keeps the row groups of the footer, then searches the ranges that it does not cover. `known` is the schema of a
+    /// file before this one.
     pub(crate) fn run(&mut self, known: Option<Vec<format::SchemaElement>>) -> Result<()> {
         self.run_footer()?;
         if self.schema.is_none() {
@@ -111,7 +111,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Takes the row groups of the last footer in the file. Returns whether there is a footer.
+    /// Keeps the row groups of the last footer in the file. Returns whether there is a footer.
     pub(crate) fn run_footer(&mut self) -> Result<bool> {
         let found = match find_last_footer(&*self.window.source, &self.options.limits) {
             Ok(found) => found,
@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
                 ("a checkpoint of the writer, and its checksum is right", Confidence::Exact)
             }
             (_, Evidence::Append) => ("it ended the file before it grew", Confidence::Exact),
-            // Plausible, or what is not known here.
+            // Plausible evidence, or a kind that is not known here.
             _ => ("what it says fits the pages before it", Confidence::High),
         };
         self.report.decide(format!("the footer at byte {}", start + self.base), why, confidence);
@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
             self.report.decide("the file was recovered before", why, Confidence::Exact);
         }
         if columns == 0 {
-            // Whatever pages there are, they are of no column.
+            // Whatever pages there are, they belong to no column.
             self.unknown.clear();
             return Ok(true);
         }
@@ -193,8 +193,8 @@ impl<'a> Search<'a> {
         Ok(true)
     }
 
-    /// Validates the row groups of a footer. Returns the ranges that may hold those which are not where it says, or of which it says
-    /// nothing.
+    /// Validates the row groups of a footer. Returns the ranges that may hold row groups which are not where the footer
+    /// says, or which it does not describe.
     fn check_groups(
         &mut self,
         metadata: &Arc<ParquetMetaData>,
@@ -215,13 +215,14 @@ impl<'a> Search<'a> {
             let chunks =
                 check_row_group(&self.workers, &self.window, metadata, group.index(), stored, check_chunk)?;
             let is_anywhere = match places {
-                // One that begins before the hole has pages behind it that are elsewhere.
+                // A row group that begins before the missing bytes has pages behind them that are elsewhere.
                 Places::Wrong | Places::SomeWrong => chunks.iter().all(|chunk| chunk.is_ok()),
                 _ => chunks.is_empty() || chunks.iter().any(|chunk| chunk.is_ok()),
             };
             let Some(bytes) = bytes.filter(|_| is_anywhere) else {
                 if group.num_rows() == 0 {
-                    // QUIRK: DIA-NN ends in a row group without rows, of which no place is right. Nothing is lost with it.
+                    // QUIRK: DIA-NN ends in a row group without rows, none of whose places is right. Nothing is lost
+                    // with it.
                     continue;
                 }
                 is_lost_before = true;
@@ -239,7 +240,7 @@ impl<'a> Search<'a> {
                 confidence = Confidence::Low;
             }
             if places == Places::CutOff {
-                // What an earlier recovery had to say of it may be cut off.
+                // The note of an earlier recovery may be cut off.
                 confidence = confidence.max(Confidence::High);
             }
             let before = self.before.as_ref().and_then(|before| before.of(group.index(), group.num_rows()));
@@ -252,7 +253,7 @@ impl<'a> Search<'a> {
         Ok(unknown)
     }
 
-    /// Makes a row group that is read by the schema of a footer no more certain than that is.
+    /// Limits the confidence of a row group to that of the footer's schema, by which it is read.
     fn doubt(&self, why: &mut String, confidence: &mut Confidence) {
         if self.most > *confidence {
             *confidence = self.most;
@@ -298,7 +299,7 @@ impl<'a> Search<'a> {
         self.keep_found(elements, found)
     }
 
-    /// Whether metadata of a chunk before the first page of a range tell that other columns of a row group come next.
+    /// Whether chunk metadata before the first page of a range shows that other columns of a row group come next.
     fn is_behind_chunk(&mut self, gap: Range<u64>) -> Result<bool> {
         let begin = gap.start;
         let Some(path) = filler::chunk_path(&mut self.window, gap) else { return Ok(false) };
@@ -312,7 +313,7 @@ impl<'a> Search<'a> {
         let mut columns = schema.iter().flat_map(|schema| schema.columns()).rev();
         Ok(match columns.position(|leaf| leaf.path_in_schema() == path) {
             Some(columns_behind) => columns_behind > 0,
-            // Columns may be called otherwise in a schema that was given. A file does not begin with the end of a row group.
+            // A schema from the caller may name columns differently. A file does not begin with the end of a row group.
             None => begin == FIRST_PAGE,
         })
     }
@@ -342,8 +343,8 @@ impl<'a> Search<'a> {
         self.created_by.as_deref().or(given)
     }
 
-    /// Rebuilds row groups from pages by the schema of a footer, of the caller, or an inferred one. `Err` is the reason why no
-    /// schema can be inferred.
+    /// Rebuilds row groups from pages, by the schema of a footer, of the caller, or an inferred one. `Err` is the
+    /// reason why no schema can be inferred.
     fn row_groups(
         &mut self,
         pages: &Arc<[FoundPage]>,
@@ -453,7 +454,7 @@ impl<'a> Search<'a> {
     }
 
     pub(crate) fn finish(self, options: &RecoverOptions, len: u64) -> Result<Recovery> {
-        // What was given up would be called lost.
+        // A cancelled search would report as lost what it did not read.
         options.limits.cancel.check()?;
         let Search { mut window, schema, column_orders, key_values, kept, mut report, .. } = self;
         if schema.is_none() && report.pages_found == 0 {
@@ -464,7 +465,7 @@ impl<'a> Search<'a> {
                 false => Error::corrupt("neither a footer nor pages are found"),
             });
         }
-        // Row groups of the footer come before those that were searched for.
+        // Row groups of the footer were kept before those that the search found.
         let mut order: Vec<usize> = (0..kept.groups.len()).collect();
         order.sort_by_key(|i| report.row_groups[*i].bytes.start);
         let mut groups: Vec<Option<KeptGroup>> = kept.groups.into_iter().map(Some).collect();
@@ -484,7 +485,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The number of columns of a schema.
+/// Returns the number of columns of a schema.
 fn num_leaves(elements: &[format::SchemaElement]) -> usize {
     elements.iter().filter(|element| element.num_children.is_none_or(|children| children == 0)).count()
 }

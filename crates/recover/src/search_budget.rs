@@ -2,8 +2,8 @@
 
 use marquetry_base::CancelToken;
 
-/// The work that a search may still do, in bytes looked at. There is none once it is cancelled: whoever searches then must
-/// look at the token before a result is believed.
+/// The work that a search may still do, in bytes examined. Nothing is left once it is cancelled: the caller must then
+/// check the token before it trusts a result.
 #[derive(Debug)]
 pub(crate) struct SearchBudget {
     left: u64,
@@ -15,7 +15,7 @@ impl SearchBudget {
         SearchBudget { left: (256 << 20) + len.saturating_mul(32), cancel }
     }
 
-    /// Takes `bytes` from the budget. Returns whether there was as much.
+    /// Takes `bytes` from the budget. Returns whether that much was left.
     pub(crate) fn spend(&mut self, bytes: u64) -> bool {
         if self.is_cancelled() {
             return false;

@@ -18,7 +18,7 @@ pub(crate) struct Doubt {
     /// What was decided.
     pub(crate) what: String,
     pub(crate) why: String,
-    /// No row group that is read by this schema is more certain.
+    /// The highest confidence of row groups that are read by this schema.
     pub(crate) most: Confidence,
 }
 
@@ -28,8 +28,8 @@ impl Doubt {
     }
 }
 
-/// The metadata of a footer at `start` without annotations in the schema that are not legal, for which readers would refuse the file,
-/// and all doubts.
+/// Removes invalid annotations from the schema of a footer at `start`, for which readers would refuse the file. Returns
+/// the metadata and all doubts.
 pub(crate) fn sound_schema(
     metadata: ParquetMetaData,
     start: u64,
@@ -43,7 +43,7 @@ pub(crate) fn sound_schema(
     Ok((with_schema(metadata, elements, &window.limits), doubts))
 }
 
-/// The metadata with another schema, if it is another.
+/// Returns the metadata with another schema, if that differs.
 fn with_schema(metadata: ParquetMetaData, elements: Vec<SchemaElement>, limits: &Limits) -> ParquetMetaData {
     if metadata.head().schema == elements {
         return metadata;
@@ -54,7 +54,7 @@ fn with_schema(metadata: ParquetMetaData, elements: Vec<SchemaElement>, limits: 
     let data_end = metadata.data_end();
     match changed {
         Ok(changed) => data_end.into_iter().fold(changed, ParquetMetaData::with_data_end),
-        // What it says of chunks cannot all be read.
+        // The metadata of some chunks cannot be read.
         Err(_) => metadata,
     }
 }
@@ -67,14 +67,14 @@ fn sound_elements(metadata: &ParquetMetaData) -> (Vec<SchemaElement>, Vec<Doubt>
             format!("the root is called {ROOT}"),
             "its name is not text: the footer may be damaged",
         );
-        // It is in no path of a column.
+        // The root's name is in no path of a column.
         doubts.push(Doubt { most: Confidence::Exact, ..doubt });
     }
     let is_duckdb = metadata.created_by().is_some_and(|writer| writer.starts_with("DuckDB"));
     let mut leaves = metadata.schema().columns().iter();
     let mut path = Vec::new();
     for i in 1..elements.len() {
-        // Whose last field was the element before it, is no ancestor of this one.
+        // An element whose last field was the element before this one is no ancestor of this one.
         while path.last().is_some_and(|(_, fields)| *fields == 0) {
             path.pop();
         }
@@ -105,7 +105,7 @@ fn sound_elements(metadata: &ParquetMetaData) -> (Vec<SchemaElement>, Vec<Doubt>
             false => Doubt::new(format!("column {name} is not called {}", other.escape_debug()), OTHER_NAME),
         };
         if !is_in_all {
-            // Other chunks say what the schema does.
+            // Other chunks agree with the schema.
             doubt.most = Confidence::Exact;
         }
         doubts.push(doubt);
@@ -113,7 +113,7 @@ fn sound_elements(metadata: &ParquetMetaData) -> (Vec<SchemaElement>, Vec<Doubt>
     (elements, doubts)
 }
 
-/// The first bytes of the footer, up to the end of the schema, as they would be written here.
+/// Returns the first bytes of the footer, up to the end of the schema, as we would write them.
 fn written(metadata: &ParquetMetaData) -> Vec<u8> {
     let (version, schema) = (metadata.head().version, metadata.head().schema.clone());
     let write = |schema| {
@@ -122,13 +122,13 @@ fn written(metadata: &ParquetMetaData) -> Vec<u8> {
         w.finish()
     };
     let (mut whole, without) = (write(schema), write(Vec::new()));
-    // Behind the schema both are the same.
+    // Behind the schema, both are the same.
     let list = without.windows(EMPTY_LIST.len()).position(|bytes| bytes == EMPTY_LIST).unwrap_or(0);
     whole.truncate(whole.len() - (without.len() - list - EMPTY_LIST.len()));
     whole
 }
 
-/// Leaves out annotations that do not fit the type, and compares both.
+/// Removes annotations that do not fit the type, and compares the newer with the older one.
 fn check_annotations(element: &mut SchemaElement, physical: Option<PhysicalType>, doubts: &mut Vec<Doubt>) {
     let only = |logical: Option<ThriftType>, converted| {
         let alone = SchemaElement { logical_type: logical, converted_type: converted, ..element.clone() };
@@ -136,7 +136,7 @@ fn check_annotations(element: &mut SchemaElement, physical: Option<PhysicalType>
     };
     let newer = only(element.logical_type.clone(), None);
     let older = only(None, element.converted_type);
-    // What is unknown may be of a later version of the format; older annotations have none.
+    // Unknown annotations may be of a later version of the format; older annotations have no later version.
     let has_newer = !matches!(element.logical_type, None | Some(ThriftType::Unknown(_)));
     let is_wrong = [has_newer && newer.is_none(), element.converted_type.is_some() && older.is_none()];
     if is_wrong[0] {
@@ -152,7 +152,8 @@ fn check_annotations(element: &mut SchemaElement, physical: Option<PhysicalType>
     if let (Some(ThriftType::Unknown(_)), Some(older)) = (&element.logical_type, &older) {
         doubts.push(Doubt::new(format!("{name} means {older:?}"), NEWER_UNKNOWN));
     }
-    // Other types have neither; a bit in the number of a field makes one of an annotation.
+    // Other types have neither scale nor precision. One wrong bit in the number of a field turns an annotation into one
+    // of them.
     let is_decimal =
         [&newer, &older].iter().any(|meaning| matches!(meaning, Some(LogicalType::Decimal { .. })));
     let has_digits =
@@ -173,19 +174,19 @@ fn is_lone_millis(element: &SchemaElement) -> bool {
     element.logical_type.is_none() && element.converted_type == Some(ConvertedType::TIME_MILLIS)
 }
 
-/// Whether a decimal has more digits behind the point than it has digits, or less than none.
+/// Whether a decimal has more digits behind the point than digits in all, or a negative scale.
 fn has_wrong_scale(logical: &LogicalType) -> bool {
     let LogicalType::Decimal { precision, scale } = logical else { return false };
     u32::try_from(*scale).map_or(true, |scale| scale > *precision)
 }
 
-/// Whether both annotations of an element mean the same, as far as writers do what the format says.
+/// Whether both annotations of an element mean the same, as far as writers follow the format.
 fn agree(newer: &LogicalType, older: &LogicalType) -> bool {
-    // QUIRK: nanoparquet has UTF8 for the older annotation of ENUM, which is text, too.
+    // QUIRK: nanoparquet writes UTF8 as the older annotation of ENUM, which is text, too.
     newer.agrees_with_older(older) || newer.is_text() && *older == LogicalType::String
 }
 
-/// Another path that chunks of a column say they have, and whether all of them say the same.
+/// Returns another path that chunks of a column have, and whether all chunks have it.
 fn other_path(metadata: &ParquetMetaData, column: usize) -> Option<(Vec<String>, bool)> {
     let ours = metadata.schema().column(column).path();
     let groups = metadata.row_groups().filter(|group| group.num_columns() == metadata.schema().num_columns());
@@ -196,23 +197,23 @@ fn other_path(metadata: &ParquetMetaData, column: usize) -> Option<(Vec<String>,
     paths.iter().find(is_other).map(|path| (path.clone(), is_only))
 }
 
-/// Another type than `ours`, that of the schema, that all chunks of a column are of.
+/// Returns the type of all chunks of a column, if it is another than `ours`, that of the schema.
 fn other_type(metadata: &ParquetMetaData, column: usize, ours: Type) -> Option<Type> {
     let mut types = Vec::new();
     for group in metadata.row_groups() {
-        // One that can be read is of the schema's type.
+        // A chunk that can be read has the type of the schema.
         let Err(_) = group.column(column) else { return None };
         types.extend(group.type_at(column));
     }
     types.first().copied().filter(|first| *first != ours && types.iter().all(|other| other == first))
 }
 
-/// Whether a name is text. One with something else in it may have taken what comes behind it.
+/// Whether a name is text. A name with other characters may have swallowed what comes behind it.
 pub(crate) fn is_name(name: &ThriftString) -> bool {
     name.is_utf8() && !name.chars().any(char::is_control)
 }
 
-/// Takes names that chunks have for those that are not text. Whether that makes the path theirs.
+/// Replaces names that are not text by those of the chunks. Returns whether the path is then the same as theirs.
 fn mend_names(path: &[usize], other: &[String], elements: &mut [SchemaElement]) -> bool {
     let is_text = |name: &String| !name.contains(char::REPLACEMENT_CHARACTER);
     let is_same =
@@ -224,7 +225,7 @@ fn mend_names(path: &[usize], other: &[String], elements: &mut [SchemaElement]) 
     true
 }
 
-/// What the schema of the footer and the one that was given have not in common: the first element, if there is any.
+/// Returns the first difference between the footer's schema and the given one, if there is any.
 pub(crate) fn other_than_given(elements: &[SchemaElement], given: &[SchemaElement]) -> Option<Doubt> {
     let shape = |element: &SchemaElement| {
         let children = element.num_children.filter(|children| *children > 0);
@@ -232,7 +233,7 @@ pub(crate) fn other_than_given(elements: &[SchemaElement], given: &[SchemaElemen
         (element.name.clone(), element.type_, length, children, element.repetition_type)
     };
     let annotation = |element: &SchemaElement| (element.logical_type.clone(), element.converted_type);
-    // Older writers, and texts, have one of both annotations only.
+    // Older writers, and schemas as text, have only one of the annotations.
     let is_same = |a: &SchemaElement, b: &SchemaElement| {
         let (ours, others) = (annotation(a), annotation(b));
         let agrees = ours.0 == others.0 || ours.1 == others.1;
@@ -250,16 +251,16 @@ pub(crate) fn other_than_given(elements: &[SchemaElement], given: &[SchemaElemen
     Some(Doubt::new("the schema of the footer is taken, not the one that was given".to_owned(), why))
 }
 
-/// What most writers call the root.
+/// The name that most writers give the root.
 const ROOT: &str = "schema";
 const ONE_DAMAGED: &str = "one of both may be damaged";
 const NOT_KNOWN: &str = "it may be of a later version of the format, or damaged";
-/// Field 2 of a struct behind field 1: a list of structs, without any.
+/// Field 2 of a struct, behind field 1: an empty list of structs.
 const EMPTY_LIST: [u8; 2] = [0x19, 0x0c];
 const NEWER_UNKNOWN: &str =
     "its newer annotation is not known, and such have no older one: one of both may be damaged";
 const HAS_DIGITS: &str = "it has a scale or precision, as only decimals have: the footer may be damaged";
-/// QUIRK: DuckDB has older annotations alone for its integers; one bit is between that of 8 bits and this one.
+/// QUIRK: DuckDB writes only older annotations for its integers, and that of 8 bits differs from this one in one bit.
 const NOT_OF_DUCKDB: &str = "DuckDB's times are in microseconds: the footer may be damaged";
 const NOT_LEGAL: &str = "it does not fit the type: the footer may be damaged";
 const OTHER_NAME: &str = "chunks of it are called so in the footer: one of both may be damaged";

@@ -4,7 +4,7 @@ use marquetry_base::{Error, Result};
 use marquetry_core::metadata::ParquetMetaData;
 use std::collections::HashSet;
 
-/// The other file that has pages of a row group, if there is one.
+/// Returns the other file that has pages of a row group, if there is one.
 pub(crate) fn other_file(metadata: &ParquetMetaData, index: usize) -> Option<String> {
     let mut chunks = metadata.row_group(index).columns();
     chunks.find_map(|chunk| chunk.ok()?.elsewhere().map(String::from))

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::ops::Range;
 
-/// A way to cut pages into chunks and row groups.
+/// A way to divide pages into chunks and row groups.
 #[derive(Debug, Clone)]
 pub(crate) struct TableLayout {
-    /// Chunks in each row group; the least possible number if the layout is open.
+    /// Number of chunks in each row group; the least possible number if the layout is open.
     pub(crate) columns: usize,
-    /// The whole row groups. An open layout has the beginning of one here.
+    /// The complete row groups. An open layout has the beginning of one here.
     pub(crate) groups: Vec<PageGroup>,
-    /// The whole chunks of a last row group that is cut off.
+    /// The complete chunks of a last row group that is cut off.
     pub(crate) cut_off: Option<PageGroup>,
     /// Whether all pages are the beginning of a single row group.
     pub(crate) is_open: bool,
@@ -24,7 +24,7 @@ pub(crate) struct PageGroup {
 }
 
 impl TableLayout {
-    /// Whether another layout gives the same table. The row groups of a single column make no difference.
+    /// Whether another layout results in the same table. The row groups of a single column make no difference.
     pub(crate) fn is_same_table(&self, other: &TableLayout) -> bool {
         self.columns == other.columns
             && self.is_open == other.is_open
@@ -33,7 +33,7 @@ impl TableLayout {
 }
 
 impl fmt::Display for TableLayout {
-    /// How many columns it has in how many row groups, in words.
+    /// Writes the number of columns and row groups, in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         let (columns, groups) = (self.columns, self.groups.len());
@@ -49,7 +49,7 @@ impl fmt::Display for TableLayout {
 }
 
 impl PageGroup {
-    /// The page behind it.
+    /// Returns the page behind it.
     pub(crate) fn end(&self) -> usize {
         self.chunks.last().map_or(0, |chunk| chunk.end)
     }

@@ -1,15 +1,15 @@
 //! Time zone names: offsets, and the zones of the IANA database.
 
-/// Whether it is an offset, or one of the zones of IANA's database.
+/// Whether a name is an offset, or a zone in IANA's database.
 pub(crate) fn is_zone(name: &str) -> bool {
-    // Names of other letters for it are in use.
+    // Other spellings of UTC are in use.
     name.is_empty()
         || ["UTC", "GMT", "Z"].iter().any(|utc| utc.eq_ignore_ascii_case(name))
         || is_offset(name)
         || NAMES.lines().any(|zone| zone == name)
 }
 
-/// `+02`, `+0200`, `+02:00`, and the same behind `-`.
+/// Whether a name is an offset such as `+02`, `+0200` or `+02:00`, or the same with `-`.
 fn is_offset(name: &str) -> bool {
     let Some(digits) = name.strip_prefix(['+', '-']) else { return false };
     let (hours, minutes) = digits.split_at_checked(2).unwrap_or((digits, ""));
@@ -21,7 +21,7 @@ fn is_offset(name: &str) -> bool {
     below(hours, 24) && (minutes.is_empty() && digits.len() == 2 || below(minutes, 60))
 }
 
-/// Of IANA's time zone database, also older names. It is in the public domain.
+/// The names of IANA's time zone database, including older ones. It is in the public domain.
 const NAMES: &str = include_str!("time_zones.txt");
 
 #[cfg(test)]

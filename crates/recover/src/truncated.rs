@@ -8,7 +8,7 @@ use marquetry_core::schema::Leaf;
 use marquetry_format::ColumnMetaData;
 use std::cmp::Reverse;
 
-/// The whole columns of the row group that begins with a page, and the page behind them.
+/// Returns the complete columns of the row group that begins with a page, and the page behind them.
 pub(crate) fn truncated_group(pages: &mut PageSet<'_>, at: usize) -> Result<Option<(RebuiltGroup, usize)>> {
     let Some((layout, metas, is_chosen)) = first_columns(pages, at) else { return Ok(None) };
     let end = layout.chunks.last().map_or(at, |chunk| chunk.end);
@@ -26,9 +26,11 @@ pub(crate) fn begins_group(pages: &mut PageSet<'_>, at: usize) -> bool {
     (1..layout.chunks.len()).any(|i| !is_like(first, pages.schema.column(i), false))
 }
 
-/// As many columns of a row group as follow each other from a page on, and whether they were chosen among several layouts.
+/// Returns as many columns of a row group as follow each other from a page on, and whether they were chosen among
+/// several layouts.
 ///
-/// `None` if there is another way to read them, or fewer than two: one chunk alone does not show whether it is whole.
+/// `None` if the pages can be read in another way, or if there are fewer than two columns: one chunk alone does not
+/// show whether it is complete.
 fn first_columns(pages: &mut PageSet<'_>, at: usize) -> Option<(GroupLayout, Vec<ColumnMetaData>, bool)> {
     let mut layouts = beginnings(pages, at);
     let is_chosen = layouts.len() > 1;
@@ -59,7 +61,7 @@ fn first_columns(pages: &mut PageSet<'_>, at: usize) -> Option<(GroupLayout, Vec
     None
 }
 
-/// All layouts of two columns or more that begin with a page.
+/// Returns all layouts of two columns or more that begin with a page.
 fn beginnings(pages: &mut PageSet<'_>, at: usize) -> Vec<GroupLayout> {
     let mut layouts = Vec::new();
     let (mut rows, mut end) = (0u64, at);

@@ -16,8 +16,8 @@ use marquetry_core::statistics::MinMaxStats;
 use marquetry_format as format;
 use std::sync::Arc;
 
-/// Decodes all values of a chunk, and calls `look` with some rows after the others: with definition levels, if there are lists or
-/// `keeps_levels`. Fails if that is impossible, or if there are fewer or more than `rows` rows.
+/// Decodes all values of a chunk, and passes its rows to `look` batch by batch, with definition levels if there are
+/// lists or `keeps_levels`. Fails if that is impossible, or if there are fewer or more than `rows` rows.
 pub(crate) fn validate_chunk(
     source: &Arc<dyn Source>,
     chunk: ColumnChunk<'_>,
@@ -59,9 +59,10 @@ pub(crate) fn validate_chunk(
     Ok(())
 }
 
-/// The metadata that a footer would have for a chunk of these pages. Fails if they are no chunk of the column.
+/// Returns the metadata that a footer would have for a chunk of these pages. Fails if they are not a chunk of the
+/// column.
 ///
-/// Tries codecs, `preferred` first, until one gives values of the column in all pages.
+/// Tries codecs, `preferred` first, until one results in values of the column in all pages.
 pub(crate) fn describe(
     window: &mut Window,
     pages: &[FoundPage],
@@ -111,8 +112,8 @@ pub(crate) fn describe(
     Err(why)
 }
 
-/// The least and the greatest value of a chunk of these pages, PLAIN; `None` if it has no values. Fails if they are no chunk of the
-/// column, which is in no list.
+/// Returns the least and the greatest value of a chunk of these pages, PLAIN, or `None` if it has no values. Fails if
+/// they are not a chunk of the column, which is in no list.
 pub(crate) fn extent_of_values(
     window: &mut Window,
     pages: &[FoundPage],
@@ -138,7 +139,7 @@ pub(crate) fn extent_of_values(
     Ok(ends.map(|(min, max)| [min.to_vec(), max.to_vec()]))
 }
 
-/// The metadata of a chunk, as page headers give it.
+/// Returns the metadata of a chunk, as its page headers determine it.
 fn metadata(pages: &[FoundPage], leaf: &Leaf, codec: Codec) -> format::ColumnMetaData {
     let mut encodings = Vec::new();
     for page in pages {
@@ -166,8 +167,8 @@ fn metadata(pages: &[FoundPage], leaf: &Leaf, codec: Codec) -> format::ColumnMet
     }
 }
 
-/// A footer with one chunk of one column that has the type and the levels of `leaf`. Its ancestors do not matter for
-/// reading.
+/// Creates a footer with one chunk of one column that has the type and the levels of `leaf`. Its ancestors do not
+/// matter for reading.
 fn lone(
     mut meta: format::ColumnMetaData,
     leaf: &Leaf,
@@ -204,5 +205,5 @@ fn lone(
     ParquetMetaData::from_thrift(thrift, limits)
 }
 
-/// Rows read at a time.
+/// Number of rows that are read at a time.
 const ROWS_PER_BATCH: u64 = 8192;

@@ -13,14 +13,14 @@ pub(crate) struct Window {
     bytes: Bytes,
 }
 
-/// A source that has windows on it.
+/// The source of windows.
 pub(crate) struct Origin {
     source: Arc<dyn Source>,
     limits: Arc<Limits>,
 }
 
 impl Origin {
-    /// A window with nothing read yet.
+    /// Creates a window that has read nothing yet.
     pub(crate) fn window(&self) -> Window {
         Window::new(self.source.clone(), self.limits.clone())
     }
@@ -31,12 +31,12 @@ impl Window {
         Window { source, limits, start: 0, bytes: Bytes::new() }
     }
 
-    /// What others have windows on.
+    /// Returns the source, for other windows.
     pub(crate) fn origin(&self) -> Origin {
         Origin { source: self.source.clone(), limits: self.limits.clone() }
     }
 
-    /// `len` bytes from `offset` on, or fewer at the end of the source.
+    /// Returns `len` bytes from `offset` on, or fewer at the end of the source.
     pub(crate) fn at(&mut self, offset: u64, len: usize) -> Result<Bytes> {
         let left = self.source.len().saturating_sub(offset);
         let len = left.min(len as u64) as usize;
@@ -55,7 +55,7 @@ impl Window {
     }
 }
 
-/// The positions between two files: in the middle of each `PAR1PAR1`.
+/// Returns the positions between two files: in the middle of each `PAR1PAR1`.
 pub(crate) fn file_boundaries(window: &mut Window) -> Result<Vec<u64>> {
     let mut out = Vec::new();
     let (mut at, len) = (0, window.source.len());
@@ -70,7 +70,7 @@ pub(crate) fn file_boundaries(window: &mut Window) -> Result<Vec<u64>> {
 
 /// The first byte behind the opening magic.
 pub(crate) const FIRST_PAGE: u64 = 4;
-/// Bytes read at a time.
+/// Number of bytes that are read at a time.
 const READ_BYTES: u64 = 4 << 20;
-/// The largest number of files behind each other.
+/// Maximum number of concatenated files.
 const MAX_PARTS: usize = 1000;

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// The deflated bytes.
+/// Returns the deflated bytes.
 pub(crate) fn facts(file: &ReportedFile, options: &ReportOptions) -> Result<Vec<u8>> {
     let metadata = file.metadata.metadata();
     let bounds = column_bounds(&file.metadata)?;
@@ -46,7 +46,8 @@ pub(crate) fn facts(file: &ReportedFile, options: &ReportOptions) -> Result<Vec<
     written.and_then(|()| deflated.finish()).map_err(|error| Error::io("cannot deflate", error))
 }
 
-/// The encodings of pages, each once. Of a hostile file, in which each page may have another number, the first ones: others are as none.
+/// Returns the distinct encodings of pages. Each page of a hostile file may have another number: encodings beyond the
+/// limit are shown as none.
 fn encodings(of_pages: impl Iterator<Item = Encoding>) -> Vec<Encoding> {
     let mut found = Vec::new();
     for encoding in of_pages {
@@ -106,7 +107,7 @@ fn groups(metadata: &ParquetMetaData, skipped: Option<&SkippedRows>) -> Vec<Valu
 
 fn columns(metadata: &ParquetMetaData, bounds: &[ColumnBounds], options: &ReportOptions) -> Vec<Value> {
     let leaves = metadata.schema().columns();
-    // Texts of very many chunks are more than a page should have.
+    // The texts of very many chunks would make the page too large.
     let has_texts = options.values && leaves.len() * metadata.num_row_groups() <= MOST_TEXTS;
     let column = |(column, leaf): (usize, &marquetry_core::schema::Leaf)| {
         let (mut compressed, mut uncompressed, mut values) = (0u64, 0u64, 0u64);
@@ -142,7 +143,7 @@ fn columns(metadata: &ParquetMetaData, bounds: &[ColumnBounds], options: &Report
     leaves.iter().enumerate().map(column).collect()
 }
 
-/// The text as it can be shown: what would turn the order of letters, in the line and in others, has numbers.
+/// Truncates a text, and shows characters that would change the order of letters by their number.
 fn shortened(text: &str) -> String {
     let text = &Printable(text).to_string();
     match text.char_indices().nth(LONGEST) {
@@ -151,11 +152,11 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// As many as a byte has numbers, less the one for none.
+/// As many as fit in a byte, less one value for none.
 const MOST_ENCODINGS: usize = u8::MAX as usize;
-/// Characters of a bound that are shown.
+/// Maximum characters of a bound that are shown.
 const LONGEST: usize = 40;
-/// Chunks whose bounds are shown as text.
+/// Maximum number of chunks whose bounds are shown as text.
 const MOST_TEXTS: usize = 20_000;
 
 #[cfg(test)]

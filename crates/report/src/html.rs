@@ -3,7 +3,8 @@
 use marquetry_base::Printable;
 use std::fmt::{self, Display, Write};
 
-/// Text as HTML shows it, in and out of quotes. What would steer a terminal or turn the order of letters is shown by its number.
+/// Text escaped for HTML, in and out of quotes. Characters that would control a terminal or change the order of letters
+/// are shown by their number.
 ///
 /// ```
 /// use marquetry_report::Escaped;

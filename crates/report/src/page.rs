@@ -13,7 +13,7 @@ use std::io::Write;
 
 /// Writes one HTML page about all of `files`. The same files give the same bytes.
 ///
-/// Fails if `out` does, and if a footer has a chunk that cannot be read.
+/// Fails if `out` fails, or if a footer has a chunk that cannot be read.
 ///
 /// ```
 /// use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -55,7 +55,7 @@ pub fn write_report(files: &[ReportedFile], options: &ReportOptions, out: &mut d
         page.clear();
     }
     page.push_str("<noscript><p>The map and the columns need JavaScript.</p></noscript>\n</main>\n");
-    // Behind all that can be read at once.
+    // The data comes behind everything that can be read at once.
     for file in files {
         page.push_str("<script type=\"application/octet-stream\">");
         page.push_str(&STANDARD.encode(facts(file, options)?));
@@ -67,7 +67,7 @@ pub fn write_report(files: &[ReportedFile], options: &ReportOptions, out: &mut d
     out.write_all(page.as_bytes()).map_err(sink)
 }
 
-/// Links above all else.
+/// Formats the links at the top of the page.
 fn nav(links: &[(String, String)]) -> String {
     if links.is_empty() {
         return String::new();
@@ -77,7 +77,7 @@ fn nav(links: &[(String, String)]) -> String {
     format!("<nav aria-label=\"Site\">{}</nav>\n", links.join(" "))
 }
 
-/// The style of the page, for others that shall look alike.
+/// The style of the page, for other pages that should look alike.
 pub const STYLE: &str = include_str!("assets/report.css");
 pub(crate) const SCRIPT: &str = concat!(
     "'use strict';\n",
@@ -90,7 +90,7 @@ pub(crate) const SCRIPT: &str = concat!(
     include_str!("assets/main.js"),
 );
 
-// Nothing is loaded, and no script or style runs but these two, which a test computes again.
+// The policy forbids loading anything, and any script or style but these two, whose hashes a test computes again.
 const HEAD: &str = "<!doctype html>
 <html lang=\"en\">
 <head>

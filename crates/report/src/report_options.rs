@@ -1,12 +1,12 @@
 //! Options of a report.
 
-/// What a page tells.
+/// Options of a report page.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReportOptions {
-    /// Whether bounds are shown as text: they are values of the files. Default: true.
+    /// Whether statistics bounds are shown as text. They are values of the files. Default: true.
     pub values: bool,
-    /// Links to other pages that stand above all else: what is shown, and where it leads. Default: none.
+    /// Links to other pages at the top of the page: text and target. Default: none.
     pub links: Vec<(String, String)>,
 }
 
@@ -17,7 +17,8 @@ impl Default for ReportOptions {
 }
 
 impl ReportOptions {
-    /// Whether bounds are shown as text. Without, the page has no value of the files, but those in messages of findings.
+    /// Sets [`values`](Self::values). Without them, the page has no value of the files except those in messages of
+    /// findings.
     pub fn with_values(mut self, values: bool) -> Self {
         self.values = values;
         self

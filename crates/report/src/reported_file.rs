@@ -5,7 +5,7 @@ use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
 use marquetry_inspect::FileLayout;
 use marquetry_verify::Finding;
 
-/// What is told of a file.
+/// A file of a report, and what is shown about it.
 #[derive(Debug)]
 pub struct ReportedFile {
     pub(crate) name: String,
@@ -17,7 +17,8 @@ pub struct ReportedFile {
 }
 
 impl ReportedFile {
-    /// A file that is called `name` on the page: paths and URLs may say more than others should read.
+    /// Creates the entry of a file. The page shows `name`, since paths and URLs may reveal more than others should
+    /// read.
     pub fn new(name: impl Into<String>, metadata: ArrowReaderMetadata, layout: FileLayout) -> Self {
         ReportedFile {
             name: name.into(),
@@ -29,19 +30,19 @@ impl ReportedFile {
         }
     }
 
-    /// Tells what [`verify`](marquetry_verify::verify) has found; that it found nothing, too.
+    /// Shows the findings of [`verify`](marquetry_verify::verify), also that there are none.
     pub fn with_findings(mut self, findings: Vec<Finding>) -> Self {
         self.findings = Some(findings);
         self
     }
 
-    /// Shows what a predicate lets be skipped.
+    /// Shows what a predicate lets readers skip.
     pub fn with_skipped_rows(mut self, skipped: SkippedRows) -> Self {
         self.skipped = Some(skipped);
         self
     }
 
-    /// Tells what could be better, a sentence each.
+    /// Shows advice, a sentence each.
     pub fn with_advice(mut self, advice: Vec<String>) -> Self {
         self.advice = advice;
         self

@@ -7,20 +7,20 @@ use marquetry_core::predicate::Predicate;
 use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, Stage, prune_row_group};
 use marquetry_core::source::Source;
 
-/// What a predicate lets be skipped of a file.
+/// The rows of a file that a predicate lets readers skip.
 #[derive(Debug, Clone)]
 pub struct SkippedRows {
     pub(crate) predicate: String,
-    /// What is left of each row group.
+    /// The rows that remain in each row group.
     pub(crate) kept: Vec<RowGroupMatch>,
-    /// After which stage nothing of a row group was left.
+    /// The stage that ruled out each row group as a whole, if one did.
     pub(crate) by: Vec<Option<&'static str>>,
 }
 
 impl SkippedRows {
-    /// Reads what readers read to skip rows: statistics, bloom filters, dictionaries, page indexes, in their order.
+    /// Prunes as readers do: by statistics, bloom filters, dictionaries and page indexes, in their order.
     ///
-    /// Fails if the predicate is none for the file's schema, and if the source does. What is damaged skips nothing.
+    /// Fails if the predicate does not fit the file's schema, or if the source fails. Damaged parts skip nothing.
     pub fn of(source: &dyn Source, metadata: &ParquetMetaData, predicate: &Predicate) -> Result<Self> {
         let bound = bind_in_file(&predicate.in_file(metadata), metadata)?;
         let groups = metadata.num_row_groups();
@@ -42,7 +42,7 @@ impl SkippedRows {
         Ok(SkippedRows { predicate: predicate.to_string(), kept, by })
     }
 
-    /// How many rows are left.
+    /// Returns the number of rows that remain.
     pub(crate) fn rows_left(&self, metadata: &ParquetMetaData) -> u64 {
         let rows = |(group, kept): (usize, &RowGroupMatch)| match kept {
             RowGroupMatch::None => 0,

@@ -5,7 +5,7 @@ use crate::reported_file::ReportedFile;
 use marquetry_inspect::{ShownBytes, ShownCount};
 use std::fmt::{self, Write};
 
-/// The first part of a file's article.
+/// Writes the first part of a file's article.
 pub(crate) fn summary(file: &ReportedFile, out: &mut String) -> fmt::Result {
     let metadata = file.metadata.metadata();
     let size = file.layout.size;
@@ -41,7 +41,7 @@ pub(crate) fn summary(file: &ReportedFile, out: &mut String) -> fmt::Result {
     advice(file, out)
 }
 
-/// Where the bytes are: a bar to scale, and the same as a table.
+/// Writes where the bytes are: a bar to scale, and the same numbers as a table.
 fn budget(file: &ReportedFile, out: &mut String) -> fmt::Result {
     let size = file.layout.size.max(1) as f64;
     let bytes = file.layout.bytes_by_kind();
@@ -132,5 +132,5 @@ fn advice(file: &ReportedFile, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// Findings that a page shows.
+/// Maximum number of findings that a page shows.
 const MOST_FINDINGS: usize = 100;

@@ -27,16 +27,16 @@ const MISSING: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[UNREADABLE, MISSING];
 
-/// The bloom filter of a chunk, in which its values are looked up.
+/// The bloom filter of a chunk, for looking up its values.
 pub(crate) struct Filter {
     filter: BloomFilter,
-    /// Its memory, reserved from the budget.
+    /// The reservation of its memory from the budget.
     _held: MemoryReservation,
-    /// Only the first missing value is reported.
+    /// Whether a missing value was reported. Only the first one is.
     is_reported: bool,
 }
 
-/// Checks the header. At level `Deep` reads the filter too.
+/// Checks the header. At level `Deep`, reads the filter too.
 pub(crate) fn read(
     file: &VerifyContext,
     chunk: ColumnChunk<'_>,
@@ -65,7 +65,7 @@ fn read_filter(
     };
     let bits = u64::try_from(header.num_bytes).unwrap_or(0);
     if chunk.is_encrypted() {
-        // Its length is that of two modules, which their tags vouch for.
+        // Its length is that of two modules, which their tags confirm.
         return read_encrypted(file, chunk, bits);
     }
     let room = file.data_end - offset;
@@ -76,7 +76,8 @@ fn read_filter(
         )));
     }
     let len = chunk.bloom_filter_length().map(i64::from);
-    // The header has some 15 bytes. Readers that take the footer's word would lack the last bits of a filter that is longer.
+    // The header has some 15 bytes. If the filter is longer than the footer says, readers that believe the footer lack
+    // its last bits.
     let head = file.source.read_at(offset, MAX_HEADER_BYTES.min(room) as usize)?;
     let mut reader = Reader::with_limits(&head, &file.limits);
     BloomFilterHeader::read(&mut reader)?;
@@ -95,7 +96,7 @@ fn read_filter(
     if bits > MAX_FILTER_BYTES {
         return Err(Error::unsupported(format!("a bloom filter of {bits} bytes; 128 MiB are read at most")));
     }
-    // Memory for its bytes, and for the filter made of them.
+    // Memory for the bytes of the filter, and for the filter made from them.
     let held = file.limits.memory.reserve(len.saturating_mul(2))?;
     Ok(Some((BloomFilter::read(&file.source.read_at(offset, len)?)?, held)))
 }

@@ -196,11 +196,11 @@ fn check_sizes(
     }
 }
 
-/// Some readers take the row groups whose place is in their part of the file.
+/// Checks the place of a row group. Some readers take the row groups whose place is in their part of the file.
 fn check_offset(row_group: RowGroup<'_>, place: &ErrorLocation, findings: &mut Findings) {
-    // QUIRK: some writers set it to 0 where they leave it out.
+    // QUIRK: some writers set it to 0 instead of leaving it out.
     let Some(said) = row_group.head().file_offset.filter(|said| *said != 0) else { return };
-    // An encrypted chunk does not tell its place to everybody. A place of 0 is none: that of a chunk without pages.
+    // An encrypted chunk does not reveal its place to everybody. A place of 0 means a chunk without pages.
     let first: Option<Vec<i64>> = row_group.columns().map(|chunk| chunk.ok().map(first_offset)).collect();
     let Some(first) = first.filter(|first| !first.is_empty() && !first.contains(&0)) else { return };
     // The first chunk of the file need not be that of the first column.
@@ -212,10 +212,10 @@ fn check_offset(row_group: RowGroup<'_>, place: &ErrorLocation, findings: &mut F
 }
 
 fn check_ordinal(row_group: RowGroup<'_>, place: &ErrorLocation, findings: &mut Findings) {
-    // That of a row group in another file is its number there.
+    // The ordinal of a row group in another file is its number there.
     let is_elsewhere = |chunk: ColumnChunk<'_>| chunk.file_path().is_some_and(|path| !path.is_empty());
     let is_here = !row_group.columns().flatten().any(is_elsewhere);
-    // There are more numbers than ordinals.
+    // Row groups have larger numbers than ordinals can.
     let number = i16::try_from(row_group.index()).ok();
     if let (Some(said), Some(number), true) = (row_group.head().ordinal, number, is_here)
         && said != number
@@ -301,12 +301,12 @@ fn first_offset(chunk: ColumnChunk<'_>) -> i64 {
     }
 }
 
-/// The byte range of a chunk's pages; `None` if it is not inside the file.
+/// Returns the byte range of a chunk's pages, or `None` if it is not inside the file.
 pub(crate) fn byte_range(file: &VerifyContext, chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
     chunk.byte_range().ok().filter(|range| range.start < file.data_end && range.end <= file.data_end)
 }
 
-/// Calls `each` for all parts that the footer refers to, except those with an illegal place.
+/// Calls `each` for all parts that the footer refers to, except those with an invalid place.
 fn named_parts(file: &VerifyContext, mut each: impl FnMut(Named), findings: &mut Findings) {
     for row_group in file.metadata.row_groups() {
         for column in 0..file.metadata.schema().num_columns() {
@@ -324,7 +324,7 @@ fn named_parts(file: &VerifyContext, mut each: impl FnMut(Named), findings: &mut
                 match index_range(file, offset, len) {
                     Ok(Some(range)) => part(range, what),
                     Ok(None) => {}
-                    // Places in another file, which only its own footer can be held against.
+                    // Places in another file can only be checked against the footer of that file.
                     Err(_) if is_elsewhere(file, chunk) => {}
                     Err(message) => {
                         findings.add(&INDEX_PLACE, place.clone(), || format!("{what}: {message}"))
@@ -344,7 +344,7 @@ fn named_parts(file: &VerifyContext, mut each: impl FnMut(Named), findings: &mut
     }
 }
 
-/// The byte range of an index. QUIRK: writers without an index leave offset and length away, or set them to 0.
+/// Returns the byte range of an index. QUIRK: writers without an index leave out offset and length, or set them to 0.
 fn index_range(
     file: &VerifyContext,
     offset: Option<i64>,
@@ -400,5 +400,5 @@ fn check_overlaps(file: &VerifyContext, findings: &mut Findings) -> FileParts {
     FileParts { starts: parts.iter().map(|part| part.range.start).collect(), gaps }
 }
 
-/// The only part that is several.
+/// The only part with a plural name.
 const PAGES: &str = "pages";

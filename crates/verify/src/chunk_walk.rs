@@ -19,16 +19,16 @@ use marquetry_core::statistics::{LevelHistogram, ObservedPage};
 use marquetry_encoding::levels::Levels;
 use marquetry_format::{CompressionCodec, PageHeader, PageType, Reader, Statistics};
 
-/// What checking a chunk yields besides findings.
+/// The results of checking a chunk, besides findings.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkResult {
     pub(crate) pages: u64,
     pub(crate) bytes: u64,
-    /// Empty unless all levels of the chunk were read.
+    /// Signatures of its nesting. Empty unless all levels of the chunk were read.
     pub(crate) signatures: Signatures,
 }
 
-/// Checks a chunk at the level of verification.
+/// Checks a chunk at the level of the verification.
 pub(crate) fn check_chunk(
     file: &VerifyContext,
     row_group: usize,
@@ -110,7 +110,7 @@ struct ChunkWalk<'a, 'f> {
     row_group: usize,
     column: usize,
     order: Option<SortOrder>,
-    /// Position of the next header.
+    /// Offset of the next header.
     at: u64,
     /// The end of the chunk by the footer, and the start of the next part of the file.
     end: u64,
@@ -128,7 +128,7 @@ struct ChunkWalk<'a, 'f> {
 impl ChunkWalk<'_, '_> {
     fn run(&mut self) {
         while let Some(start) = self.next() {
-            // While the bytes of the header are buffered.
+            // Read now, while the bytes of the header are buffered.
             let statistics = self.header_statistics(&start);
             let place = self.place.clone().with_page(start.index).with_offset(start.offset);
             self.at = start.body + u64::from(start.header.compressed_page_size.unsigned_abs());
@@ -158,12 +158,12 @@ impl ChunkWalk<'_, '_> {
         }
     }
 
-    /// The next header; `None` behind the last one, or if it cannot be read.
+    /// Returns the next header, or `None` behind the last one or if it cannot be read.
     fn next(&mut self) -> Option<LocatedHeader> {
         let expected = u64::try_from(self.chunk.num_values()).unwrap_or(0);
         let is_behind = self.at >= self.end;
         let is_missing = self.pages.values_seen() < expected;
-        // Entries are missing at the end of the chunk: more pages may follow in front of the next part of the file.
+        // Entries are missing at the end of the chunk: more pages may follow before the next part of the file.
         if is_behind && (!is_missing || self.at >= self.room_end) {
             return None;
         }
@@ -177,7 +177,7 @@ impl ChunkWalk<'_, '_> {
                 self.totals.values = self.pages.values_seen();
                 start
             }
-            // Bytes behind the last page need not be a page. Wrong sizes are reported elsewhere.
+            // The bytes behind the last page need not be a page. Wrong sizes are reported elsewhere.
             Err(error) if is_behind || !is_missing => {
                 if error.stops_reading() {
                     self.findings.add_error(&page::HEADER, self.place.clone(), error);
@@ -235,7 +235,7 @@ impl ChunkWalk<'_, '_> {
         self.all.add(seen);
     }
 
-    /// Reads levels, and at level `Deep` values.
+    /// Reads levels and, at level `Deep`, values.
     fn open(&mut self, start: &LocatedHeader, n: usize, seen: &mut ObservedPage, place: &ErrorLocation) {
         let leaf = self.chunk.leaf();
         let (mut rep, mut def, page) = match self.levels_of(start, n, place) {
@@ -279,7 +279,8 @@ impl ChunkWalk<'_, '_> {
         self.pages.recycle(bytes);
     }
 
-    /// The levels of a page, and the page itself if values are read; `None` if the levels are not worth decompressing.
+    /// Returns the levels of a page, and the page itself if values are read. `None` if the levels are not worth
+    /// decompressing.
     fn levels_of(
         &mut self,
         start: &LocatedHeader,
@@ -295,7 +296,7 @@ impl ChunkWalk<'_, '_> {
                     let def = std::mem::replace(&mut page.def, Levels::zero());
                     return Ok(Some((rep, def, Some(page))));
                 }
-                // Levels of V2 pages are not compressed, so they can be checked though the values are damaged.
+                // Levels of V2 pages are not compressed, so they can be checked even if the values are damaged.
                 Err(error) => match self.stored_levels(start) {
                     Some(Ok((rep, def))) => {
                         self.findings.add_error(&page::UNREADABLE, place.clone(), error);
@@ -317,7 +318,8 @@ impl ChunkWalk<'_, '_> {
             let (rep, def) = levels?;
             return Ok(Some((rep, def, None)));
         }
-        // PERF: V1 levels are compressed with the values. They are read only in lists, whose rows nothing else tells.
+        // PERF: V1 levels are compressed with the values. They are read only in lists, where nothing else shows the
+        // number of rows.
         if max_rep == 0 && self.chunk.compression() != CompressionCodec::UNCOMPRESSED || n == 0 {
             return Ok(None);
         }
@@ -326,7 +328,7 @@ impl ChunkWalk<'_, '_> {
         Ok(Some((page.rep, page.def, None)))
     }
 
-    /// The levels of a V2 page as they are stored; `None` for other pages.
+    /// Returns the levels of a V2 page as they are stored, or `None` for other pages.
     fn stored_levels(&mut self, start: &LocatedHeader) -> Option<Result<(Levels, Levels)>> {
         let header = start.header.data_page_header_v2.as_ref()?;
         if start.header.type_ != PageType::DATA_PAGE_V2 {
@@ -357,7 +359,7 @@ impl ChunkWalk<'_, '_> {
         statistics::check_truth(leaf, self.order, statistics, seen, None, place, self.findings);
     }
 
-    /// The statistics in the header of the current page. The page reader skips them.
+    /// Returns the statistics in the header of the current page. The page reader skips them.
     fn header_statistics(&mut self, start: &LocatedHeader) -> Option<Statistics> {
         let bytes = self.pages.header_bytes(start).ok()?;
         let header = PageHeader::read(&mut Reader::with_limits(&bytes, &self.file.limits)).ok()?;
@@ -368,7 +370,7 @@ impl ChunkWalk<'_, '_> {
         }
     }
 
-    /// Checks what the footer says of all pages together.
+    /// Checks the footer's statements about all pages together.
     fn finish(&mut self) {
         self.totals.rows = self.all.rows;
         page::check_totals(

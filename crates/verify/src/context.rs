@@ -17,15 +17,15 @@ use std::sync::Arc;
 pub(crate) struct VerifyContext {
     pub(crate) source: Arc<dyn Source>,
     pub(crate) metadata: Arc<ParquetMetaData>,
-    /// Position of the footer.
+    /// Offset of the footer.
     pub(crate) data_end: u64,
     pub(crate) level: Level,
     pub(crate) limits: Arc<Limits>,
-    /// The keys that were given.
+    /// The keys from the options.
     pub(crate) decryption: Option<Arc<FileDecryptionProperties>>,
-    /// Of each column.
+    /// The shape of each column.
     pub(crate) shapes: Vec<LeafShape>,
-    /// Places of chunks, indexes and filters.
+    /// The places of chunks, indexes and filters.
     pub(crate) parts: FileParts,
 }
 
@@ -48,7 +48,7 @@ impl VerifyContext {
         }
     }
 
-    /// Options for reading pages. Checksums are not verified by the reader: they are a rule.
+    /// Returns the options for reading pages. The reader does not verify checksums: they are a rule.
     pub(crate) fn page_options(&self) -> PageOptions {
         PageOptions::for_writer(self.metadata.created_by())
             .with_limits(self.limits.clone())
@@ -59,18 +59,18 @@ impl VerifyContext {
         self.metadata.schema().column(column)
     }
 
-    /// The location of a column chunk for findings.
+    /// Returns the location of a column chunk for findings.
     pub(crate) fn place(&self, row_group: usize, column: usize) -> ErrorLocation {
         ErrorLocation::default().with_row_group(row_group).with_column(self.leaf(column).dotted().clone())
     }
 
-    /// The order of `min_value` and `max_value` of a column; `None` if it is unknown.
+    /// Returns the order of `min_value` and `max_value` of a column, or `None` if it is unknown.
     pub(crate) fn order(&self, column: usize) -> Option<SortOrder> {
         let declared = self.metadata.column_orders().and_then(|orders| orders.get(column));
         SortOrder::for_reading(self.leaf(column), declared)
     }
 
-    /// The first byte behind `from` that belongs to another part of the file.
+    /// Returns the first byte behind `from` that belongs to another part of the file.
     pub(crate) fn room_end(&self, from: u64) -> u64 {
         let starts = &self.parts.starts;
         let next = starts.partition_point(|start| *start <= from);

@@ -71,7 +71,7 @@ fn check_row_group(
             let bounds = numbers.collect::<Option<Vec<Bound>>>();
             let wrong = match (geometries.get(row), bounds.as_deref()) {
                 (None, None) => None,
-                // QUIRK: geopandas has no numbers for what is empty.
+                // QUIRK: geopandas writes no numbers for empty geometries.
                 (Some(wkb), None) if is_empty(wkb) => None,
                 (Some(_), None) => Some("it has no box".to_owned()),
                 (None, Some(_)) => Some("it is null, and has a box".to_owned()),
@@ -87,7 +87,7 @@ fn check_row_group(
     })
 }
 
-/// A side of a box, of a column of FLOAT or DOUBLE.
+/// A side of a box, from a column of FLOAT or DOUBLE.
 #[derive(Clone, Copy)]
 enum Bound {
     Single(f32),
@@ -102,7 +102,7 @@ impl Bound {
         }
     }
 
-    /// Whether it is at most `number`. QUIRK: some writers round to the nearest float.
+    /// Whether the bound is at most `number`. QUIRK: some writers round to the nearest float.
     fn is_at_most(self, number: f64) -> bool {
         self.value() <= number || matches!(self, Bound::Single(value) if value <= number as f32)
     }
@@ -112,7 +112,7 @@ impl Bound {
     }
 }
 
-/// The number of a row; `None` if it is null.
+/// Returns the number in a row, or `None` if it is null.
 fn number(batch: &ColumnBatch, row: usize) -> Option<Bound> {
     if !is_valid(batch.validity.as_ref(), row) {
         return None;
@@ -132,8 +132,8 @@ fn is_empty(wkb: &[u8]) -> bool {
     is_empty
 }
 
-/// The first position that is not in a box, in words. Where the least x is greater than the greatest the box goes across the
-/// antimeridian.
+/// Returns a message about the first position outside of a box. If the least x is greater than the greatest, the box
+/// crosses the antimeridian.
 fn outside(wkb: &[u8], x: (Bound, Bound), y: (Bound, Bound)) -> Option<String> {
     let is_wrapped = x.0.value() > x.1.value();
     let is_in = |(min, max): (Bound, Bound), number: f64| min.is_at_most(number) && max.is_at_least(number);

@@ -35,7 +35,7 @@ const LEAK: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[FOOTER, TAG, LEAK];
 
-/// Reads the footer of an encrypted file, or with keys. `None` if that cannot be done.
+/// Reads the footer of an encrypted file, or with keys. Returns `None` if that is impossible.
 pub(crate) fn read_footer(
     source: &dyn Source,
     place: ErrorLocation,
@@ -58,8 +58,8 @@ pub(crate) fn read_footer(
     }
 }
 
-/// Whether no key for the footer was given, as when there are those of columns alone. Where a key was asked for and could not be had,
-/// it is not that.
+/// Whether no key was given for the footer, for example if there are only column keys. A key retriever that failed does
+/// not count as that.
 fn lacks_footer_key(source: &dyn Source, options: &VerifyOptions) -> bool {
     let Some(keys) = &options.decryption else { return true };
     key_metadata_of_footer(source, options)
@@ -67,7 +67,7 @@ fn lacks_footer_key(source: &dyn Source, options: &VerifyOptions) -> bool {
         .is_ok_and(|key| key.is_none())
 }
 
-/// What the file says of its footer's key, for all to read.
+/// Returns the key metadata of the footer, which the file stores in plain text.
 fn key_metadata_of_footer(source: &dyn Source, options: &VerifyOptions) -> Result<Option<Vec<u8>>> {
     let too_short = || Error::truncated("no room for a footer");
     let end = source.len().checked_sub(TAIL_BYTES).ok_or_else(too_short)?;
@@ -86,9 +86,9 @@ fn key_metadata_of_footer(source: &dyn Source, options: &VerifyOptions) -> Resul
 
 const TAIL_BYTES: u64 = 8;
 
-/// Reports that what the footer says of a column chunk cannot be decrypted, which breaks `rule`.
+/// Reports that the metadata of a column chunk cannot be decrypted, which breaks `rule`.
 ///
-/// With a key that is damage, or the key is a wrong one; without it nothing can be said of the chunk.
+/// With a key, the metadata is damaged or the key is wrong. Without a key, the chunk cannot be checked.
 pub(crate) fn add_refused(
     file: &VerifyContext,
     row_group: RowGroup<'_>,
@@ -121,7 +121,7 @@ fn has_key(file: &VerifyContext, row_group: RowGroup<'_>, column: usize) -> bool
     key.is_ok_and(|key| key.is_some())
 }
 
-/// Reports statistics that anybody can read of a column that not anybody can.
+/// Reports statistics of an encrypted column that anybody can read.
 pub(crate) fn check_chunk(chunk: ColumnChunk<'_>, place: &ErrorLocation, findings: &mut Findings) {
     let has_plain_footer = chunk.has_plain_footer();
     let Some(meta) = chunk.stored_meta_data().filter(|_| has_plain_footer && chunk.is_encrypted()) else {
@@ -137,7 +137,7 @@ pub(crate) fn check_chunk(chunk: ColumnChunk<'_>, place: &ErrorLocation, finding
     }
 }
 
-/// Whether a page that may be encrypted is opened.
+/// Whether a page that may be encrypted can be decrypted.
 pub(crate) fn check_page(
     pages: &mut PageReader,
     chunk: ColumnChunk<'_>,

@@ -38,7 +38,7 @@ const CHECKSUM: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[GROUP, VALUE, CHECKSUM];
 
-/// Checks the groups of all columns of FILE.
+/// Checks the groups of all FILE columns.
 pub(crate) fn check_schema(file: &VerifyContext, findings: &mut Findings) {
     let schema = file.metadata.schema();
     schema.fields().iter().for_each(|field| check_node(schema, field, &mut Vec::new(), findings));
@@ -84,7 +84,7 @@ fn wrong_field(schema: &Schema, field: &Node) -> Option<String> {
     (field.repetition() != Repetition::Optional).then(|| format!("{name} is {}", field.repetition()))
 }
 
-/// Checks the values of FILE in a row group, at level `Deep`.
+/// Checks the FILE values of a row group, at level `Deep`.
 pub(crate) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findings) {
     if file.level < Level::Deep {
         return;
@@ -102,7 +102,7 @@ pub(crate) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findi
     }
 }
 
-/// Calls `visit` with each FILE at or below a field, and the names that lead there.
+/// Calls `visit` for each FILE at or below a field, with the names that lead there.
 fn find<'a>(
     field: &'a NestedField,
     path: &mut Vec<&'a str>,
@@ -168,7 +168,7 @@ fn check_column(
     })
 }
 
-/// The fields of FILE, by slot.
+/// The fields of a FILE column, by slot.
 struct Columns<'a> {
     present: Option<marquetry_encoding::Bitmap>,
     len: usize,
@@ -178,7 +178,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// `None` if nothing of it is to be read.
+    /// Returns `None` if none of its columns was read.
     fn new(field: &NestedField, batches: &'a BTreeMap<usize, ColumnBatch>) -> Option<Self> {
         let FieldKind::Struct(fields) = &field.kind else { return None };
         let leaf = |name: &str| match child(fields, name).map(|field| &field.kind) {
@@ -197,7 +197,7 @@ impl<'a> Columns<'a> {
 
     fn get(&self, slot: usize) -> FileRef<'a> {
         let text = |column: &Option<BytesColumn<'a>>| {
-            // What is no text, other rules tell of.
+            // Other rules report text that is not UTF-8.
             column.as_ref().and_then(|column| std::str::from_utf8(column.get(slot)?).ok())
         };
         let number = |column: &Option<&'a ColumnBatch>| {

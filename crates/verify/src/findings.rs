@@ -9,15 +9,15 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The rule.
+    /// The rule that is broken.
     pub rule: &'static Rule,
     /// Where it is broken.
     pub place: ErrorLocation,
-    /// What is there, and what should be.
+    /// A description of what is there, and of what should be.
     pub message: String,
 }
 
-/// The rules that are checked, and the number of findings that are kept of each.
+/// The rules that are checked, and the maximum number of findings that are kept of each.
 #[derive(Debug)]
 pub(crate) struct RuleFilter {
     rules: &'static [Rule],
@@ -47,7 +47,7 @@ impl RuleFilter {
 #[derive(Debug)]
 pub(crate) struct Findings {
     filter: Arc<RuleFilter>,
-    /// Findings with the numbers of their rules.
+    /// Findings with the indexes of their rules.
     found: Vec<(usize, Finding)>,
     /// Number of findings of each rule in `found`.
     kept: Vec<usize>,
@@ -68,7 +68,7 @@ impl Findings {
         }
     }
 
-    /// Counts a finding, and keeps it if its rule is selected and has not too many yet.
+    /// Counts a finding. Keeps it if its rule is selected and does not have too many yet.
     pub(crate) fn add(&mut self, rule: &Rule, place: ErrorLocation, message: impl FnOnce() -> String) {
         let Some(number) = number(self.filter.rules, rule.id).filter(|number| self.filter.wanted[*number])
         else {
@@ -82,8 +82,8 @@ impl Findings {
         }
     }
 
-    /// Adds an error of a lower layer as a finding of `rule`, or of [`UNCHECKED`] if the part is encrypted or of an unknown
-    /// kind. Errors of the source are no findings.
+    /// Adds an error of a lower layer as a finding of `rule`, or of [`UNCHECKED`] if the part is encrypted or of an
+    /// unknown kind. Errors of the source are not findings.
     pub(crate) fn add_error(&mut self, rule: &Rule, place: ErrorLocation, error: Error) {
         if error.stops_reading() {
             self.failed.get_or_insert(error);
@@ -100,7 +100,7 @@ impl Findings {
         self.add(rule, place, || error.message().to_owned());
     }
 
-    /// Collects findings of the same rules elsewhere.
+    /// Creates an empty collection for the same rules.
     pub(crate) fn new_like(&self) -> Self {
         Findings::new(&self.filter)
     }
@@ -124,7 +124,7 @@ impl Findings {
         self.failed.is_some()
     }
 
-    /// The findings, and the number of those not kept, by rule. Fails if the source failed.
+    /// Returns the findings, and the number of those not kept, by rule. Fails if the source failed.
     #[expect(clippy::type_complexity, reason = "taken apart at once")]
     pub(crate) fn finish(self) -> Result<(Vec<Finding>, Vec<(&'static Rule, u64)>)> {
         if let Some(error) = self.failed {
@@ -136,7 +136,7 @@ impl Findings {
     }
 }
 
-/// The number of a rule in its table.
+/// Returns the index of a rule in its table.
 fn number(rules: &[Rule], id: &str) -> Option<usize> {
     rules.iter().position(|rule| rule.id == id)
 }

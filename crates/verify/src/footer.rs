@@ -51,7 +51,7 @@ const VERSION: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[MAGIC, UNREADABLE, ROWS, ORDERS, VERSION];
 
-/// Reads the footer; `None` if nothing behind it can be checked.
+/// Reads the footer. Returns `None` if nothing behind it can be checked.
 pub(crate) fn open(
     source: Arc<dyn Source>,
     options: &VerifyOptions,
@@ -166,5 +166,5 @@ fn at(offset: u64) -> ErrorLocation {
     ErrorLocation::default().with_offset(offset)
 }
 
-/// Bytes of opening magic, footer length and closing magic.
+/// Bytes of the opening magic, the footer length and the closing magic.
 const MIN_FILE_BYTES: u64 = 12;

@@ -52,7 +52,7 @@ const VALUES: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[JSON, FIELDS, COLUMNS, COVERING, VALUES];
 
-/// Checks what the file says, if it says anything.
+/// Checks the GeoParquet metadata, if the file has any.
 pub(crate) fn check(file: &VerifyContext, findings: &mut Findings) {
     let Some(json) = file.metadata.value_of(KEY) else { return };
     let geo = match GeoParquet::parse(&json) {
@@ -70,7 +70,7 @@ pub(crate) fn check(file: &VerifyContext, findings: &mut Findings) {
             findings.add(&COLUMNS, place, || "the file has no such column".to_owned());
             continue;
         };
-        // Of GeoArrow's encodings nothing is known here.
+        // GeoArrow's encodings are not known here.
         if of.encoding() != Some("WKB") {
             continue;
         }
@@ -126,7 +126,7 @@ fn wrong_covering(file: &VerifyContext, geometry: &Leaf, of: &GeoColumn<'_>) -> 
     None
 }
 
-/// What the geometries of the whole file are. Fails if they cannot be read, which others tell of.
+/// Returns the bounds of the geometries of the whole file. Fails if they cannot be read, which other rules report.
 fn bounds(file: &VerifyContext, column: usize, are_edges_curved: bool) -> Result<Option<GeoBounds>> {
     let leaf = file.leaf(column);
     let planar = LogicalType::Geometry { crs: None };
@@ -177,7 +177,7 @@ fn check_values(
         [("x", 0, Some((actual.xmin, actual.xmax))), ("y", 1, Some((actual.ymin, actual.ymax))), ("z", 2, z)];
     for (axis, at, actual) in axes.into_iter().filter_map(|(axis, at, range)| Some((axis, at, range?))) {
         let (least, most) = (said[at], said[n + at]);
-        // Which way around a box goes across the antimeridian is not compared.
+        // The direction of a box across the antimeridian is not compared.
         let is_wrapped = axis == "x" && (least > most || actual.0 > actual.1);
         if !is_wrapped && (actual.0 < least || actual.1 > most) {
             let (first, last) = actual;
@@ -188,5 +188,5 @@ fn check_values(
     }
 }
 
-/// Rows read at a time.
+/// Number of rows that are read at a time.
 const ROWS_PER_BATCH: usize = 4096;

@@ -19,7 +19,7 @@ const PAGE_INDEX: Rule = house("house-page-index", "Chunks have page indexes, if
 const BLOOM: Rule = house("house-bloom-filter", "Columns that the house names have bloom filters");
 const SORTED: Rule = house("house-sorted", "Row groups say that they are sorted as the house wants");
 
-/// Every rule of a house: each is checked where [`HouseLimits`] ask for it. They are no rules of the format, and not among
+/// All rules of houses. Each is checked if [`HouseLimits`] ask for it. They are not rules of the format, and not among
 /// [`RULES`](crate::RULES).
 pub static HOUSE_RULES: &[Rule] = ALL;
 
@@ -55,16 +55,16 @@ pub(crate) fn check(file: &VerifyContext, limits: &HouseLimits, findings: &mut F
     for group in file.metadata.row_groups() {
         let place = || here().with_row_group(group.index());
         let (least, most) = limits.row_group_rows;
-        // The last one has what is left.
+        // The last row group has the rows that are left.
         let least = least.filter(|_| group.index() < last);
         within(group.num_rows(), (least, most), "rows", |message| {
             findings.add(&ROW_GROUP_ROWS, place(), || message)
         });
         check_sorting(file, limits, group, findings);
         let mut stored = 0u64;
-        // A row group may say that it has more columns than there are.
+        // A row group may claim to have more columns than there are.
         for column in 0..group.num_columns().min(file.metadata.schema().num_columns()) {
-            // What cannot be read is a finding of the format's rules.
+            // A chunk that cannot be read is a finding of the format's rules.
             let Ok(chunk) = group.column(column) else { continue };
             stored = stored.saturating_add(u64::try_from(chunk.compressed_size()).unwrap_or(0));
             check_chunk(limits, chunk, file.place(group.index(), column), findings);
@@ -132,7 +132,7 @@ fn check_sorting(file: &VerifyContext, limits: &HouseLimits, group: RowGroup<'_>
     }
 }
 
-/// Tells what is wrong with a number.
+/// Passes a message to `tell` if a number is outside of its limits.
 fn within(number: u64, (least, most): (Option<u64>, Option<u64>), of: &str, tell: impl FnOnce(String)) {
     match (least, most) {
         (Some(least), _) if number < least => tell(format!("{number} {of}, and {least} at least are wanted")),

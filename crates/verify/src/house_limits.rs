@@ -1,6 +1,6 @@
 //! Limits that a house sets for its own files: no rules of the format.
 
-/// What files of a house have to be like. Nothing is checked by default.
+/// Limits of a house for its files. Nothing is checked by default.
 ///
 /// ```
 /// use marquetry_verify::HouseLimits;
@@ -10,25 +10,25 @@
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HouseLimits {
-    /// The least and the largest number of rows of a row group. The last one may have fewer.
+    /// The minimum and maximum number of rows of a row group. The last one may have fewer.
     pub row_group_rows: (Option<u64>, Option<u64>),
-    /// The largest number of bytes of a row group's pages, as stored.
+    /// The maximum number of bytes of a row group's pages, as stored.
     pub row_group_bytes: Option<u64>,
-    /// The least and the largest number of bytes of a file.
+    /// The minimum and maximum number of bytes of a file.
     pub file_bytes: (Option<u64>, Option<u64>),
-    /// The largest number of bytes of a footer.
+    /// The maximum number of bytes of a footer.
     pub footer_bytes: Option<u64>,
-    /// The largest number of columns.
+    /// The maximum number of columns.
     pub columns: Option<u64>,
-    /// Codecs that may be used, by the names that the format gives them, in any case.
+    /// The allowed codecs, by their names in the format, in any case.
     pub codecs: Option<Vec<String>>,
-    /// Whether each chunk has to have bounds, unless it has nothing but nulls, and a count of nulls.
+    /// Whether each chunk must have a null count and, unless it has only nulls, bounds.
     pub statistics: bool,
-    /// Whether each chunk has to have a column index and an offset index.
+    /// Whether each chunk must have a column index and an offset index.
     pub page_index: bool,
-    /// Columns that have to have bloom filters: dotted paths.
+    /// Dotted paths of columns that must have bloom filters.
     pub bloom_filters: Vec<String>,
-    /// Columns by which each row group has to say that its rows are sorted, first of all: dotted paths.
+    /// Dotted paths of columns by which each row group must declare that it is sorted, before any others.
     pub sorted_by: Vec<String>,
 }
 

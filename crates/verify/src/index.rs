@@ -103,13 +103,13 @@ pub(crate) struct Indexes {
     offset: Option<OffsetIndex>,
     /// Whether the offset index is consistent, so that pages are compared with it.
     is_sound: bool,
-    /// Data pages so far.
+    /// Number of data pages so far.
     pages: usize,
-    /// Rows before the next page; `None` once a page with unknown rows was passed.
+    /// Number of rows before the next page, or `None` after a page with an unknown number of rows.
     rows: Option<u64>,
 }
 
-/// Reads both indexes and checks each alone.
+/// Reads both indexes, and checks each alone.
 pub(crate) fn read(
     file: &VerifyContext,
     column: usize,
@@ -151,7 +151,8 @@ pub(crate) fn read(
             let (column, offset) = (column.null_pages.len(), offset.page_locations.len());
             format!("{column} pages in the column index, {offset} in the offset index")
         });
-        // The count of pages will tell which one is right. The column index cannot be compared with single pages.
+        // The number of data pages will show which index is right. The column index cannot be compared with single
+        // pages.
         indexes.column = None;
     }
     indexes
@@ -163,7 +164,7 @@ fn at(place: &ErrorLocation, range: Option<Range<u64>>) -> ErrorLocation {
     place
 }
 
-/// Checks a column index. Returns whether its lists have legal lengths.
+/// Checks a column index. Returns whether its lists have valid lengths.
 fn check_column_index(
     file: &VerifyContext,
     index: &ColumnIndex,
@@ -192,7 +193,7 @@ fn check_column_index(
     ];
     let mut is_usable = true;
     for (name, len, expected) in lists {
-        // QUIRK: some writers leave lists empty that they have no use for.
+        // QUIRK: some writers leave lists empty that they do not use.
         if let Some(len) = len.filter(|len| *len != expected && (*len != 0 || name.contains("values"))) {
             is_usable = false;
             findings.add(&LISTS, place.clone(), || format!("{len} {name} of {pages} pages, not {expected}"));
@@ -231,7 +232,7 @@ fn check_column_index(
     true
 }
 
-/// QUIRK: some writers leave lists empty that they have no use for.
+/// QUIRK: some writers leave lists empty that they do not use.
 fn check_byte_counts(index: &OffsetIndex, place: &ErrorLocation, findings: &mut Findings) {
     let pages = index.page_locations.len();
     let counts = index.unencoded_byte_array_data_bytes.as_ref().map(Vec::len);
@@ -351,7 +352,7 @@ fn check_location(
     }
 }
 
-/// Compares the bytes of the byte strings in a page.
+/// Compares the byte count of the byte strings in a page.
 fn check_bytes(
     file: &VerifyContext,
     index: &OffsetIndex,

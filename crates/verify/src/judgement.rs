@@ -4,7 +4,7 @@ use crate::report::Report;
 use crate::rule::{Rule, Severity};
 use std::collections::BTreeMap;
 
-/// The severities of rules, where they are others than the rules' own, and from which on a file fails.
+/// Severities that override those of the rules, and the severity from which on a file fails.
 ///
 /// ```
 /// use marquetry_verify::{Judgement, VerifyOptions, verify};
@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judgement {
-    /// By the id of the rule. Default: none.
+    /// Severities by rule id. Default: none.
     pub severities: BTreeMap<&'static str, Severity>,
-    /// The least severity with which a file fails. Default: invalid.
+    /// The lowest severity with which a file fails. Default: invalid.
     pub fails_from: Severity,
 }
 
@@ -28,18 +28,18 @@ impl Default for Judgement {
 }
 
 impl Judgement {
-    /// How bad it is that a file breaks the rule.
+    /// Returns how bad a violation of the rule is.
     pub fn severity(&self, rule: &Rule) -> Severity {
         self.severities.get(rule.id).copied().unwrap_or(rule.severity)
     }
 
-    /// The severity of the worst finding, kept or only counted.
+    /// Returns the severity of the worst finding, kept or only counted.
     pub fn worst(&self, report: &Report) -> Option<Severity> {
         let kept = report.findings.iter().map(|finding| self.severity(finding.rule));
         kept.chain(report.omitted.iter().map(|(rule, _)| self.severity(rule))).max()
     }
 
-    /// Whether something is so bad that the file fails.
+    /// Whether a finding is so bad that the file fails.
     pub fn fails(&self, report: &Report) -> bool {
         self.worst(report) >= Some(self.fails_from)
     }

@@ -10,7 +10,7 @@ use marquetry_core::schema::Leaf;
 use marquetry_core::statistics::LevelHistogram;
 use marquetry_encoding::levels::Levels;
 
-/// Reads the levels of a chunk, page by page.
+/// A reader of the levels of a chunk, page by page.
 pub(crate) struct LevelReader<'a> {
     leaf: &'a Leaf,
     shape: &'a LeafShape,
@@ -24,11 +24,11 @@ pub(crate) struct LevelReader<'a> {
 /// How a page must begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// It is the first of its chunk.
+    /// The page is the first of its chunk.
     First,
-    /// It begins a row.
+    /// The page begins a row.
     Row,
-    /// It may continue the last row of the page before.
+    /// The page may continue the last row of the page before.
     Any,
 }
 
@@ -110,7 +110,7 @@ impl<'a> LevelReader<'a> {
         Ok(counts)
     }
 
-    /// The number of counted entries that are nulls of the leaf or of a struct around it, but not empty lists.
+    /// Returns the number of counted entries that are nulls of the leaf or of a struct around it, but not empty lists.
     pub(crate) fn nulls_in_slots(&self, counts: &LevelHistogram) -> u64 {
         let slot = self.shape.element_def.last().copied().unwrap_or(0);
         let def = counts.def();
@@ -119,5 +119,5 @@ impl<'a> LevelReader<'a> {
     }
 }
 
-/// Levels decoded at a time.
+/// Number of levels decoded at a time.
 const LEVELS_PER_BLOCK: usize = 4096;

@@ -91,8 +91,8 @@ use std::sync::Arc;
 
 /// Verifies a file.
 ///
-/// Violations are in the report, even if it is no Parquet file at all. Fails only if the source cannot be read, if an option
-/// names an unknown rule, or if [`Limits::cancel`](marquetry_base::Limits::cancel) was cancelled.
+/// The report lists violations, even if the file is no Parquet file at all. Fails only if the source cannot be read, if
+/// an option names an unknown rule, or if [`Limits::cancel`](marquetry_base::Limits::cancel) was cancelled.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -110,7 +110,7 @@ pub fn verify(source: Arc<dyn Source>, options: &VerifyOptions) -> Result<Report
     if let Some(file) = footer::open(source, options, &mut findings, &mut report)? {
         (findings, report) = run::check(file, options, findings, report);
     }
-    // Parts that were left out would count as sound.
+    // Parts that were skipped would count as sound.
     options.limits.cancel.check()?;
     (report.findings, report.omitted) = findings.finish()?;
     Ok(report)

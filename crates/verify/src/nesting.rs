@@ -95,7 +95,7 @@ pub(crate) const RULES: &[Rule] = &[
     SIBLINGS,
 ];
 
-/// Checks the groups that lists and maps are made of.
+/// Checks the groups that make up lists and maps.
 pub(crate) fn check_schema(file: &VerifyContext, findings: &mut Findings) {
     let mut path = Vec::new();
     for node in file.metadata.schema().fields() {

@@ -6,7 +6,7 @@ use marquetry_base::{Limits, SharedExecutor};
 use marquetry_crypto::FileDecryptionProperties;
 use std::sync::Arc;
 
-/// How a file is verified.
+/// Options of a verification.
 ///
 /// ```
 /// use marquetry_verify::{Level, VerifyOptions};
@@ -18,21 +18,22 @@ use std::sync::Arc;
 pub struct VerifyOptions {
     /// How much is read and checked. Default: [`Level::Default`].
     pub level: Level,
-    /// Ids of the rules to check; `None` for all. Rules of a deeper [`Level`] are not checked, though they are named.
+    /// Ids of the rules to check; `None` for all. Rules of a deeper [`Level`] are not checked even if they are named.
     pub rules: Option<Vec<String>>,
     /// Ids of rules that are not reported.
     pub ignore: Vec<String>,
-    /// Limits for files of a house, which are no rules of the format. Default: none.
+    /// Limits of a house for its files, which are not rules of the format. Default: none.
     pub house_limits: HouseLimits,
-    /// The number of findings of each rule that are kept for a file; the others are counted. Default: 20.
+    /// The maximum number of findings of each rule that are kept for a file; the others are counted. Default: 20.
     pub findings_per_rule: usize,
-    /// Threads that check column chunks; 0, the default, for one per processor.
+    /// Number of threads that check column chunks. The default 0 means one per processor.
     pub threads: usize,
-    /// The keys of an encrypted file. Default: none; what is encrypted is not checked then.
+    /// The keys of an encrypted file. Default: none; encrypted parts are then not checked.
     pub decryption: Option<Arc<FileDecryptionProperties>>,
-    /// What has the threads besides the caller's. Default: threads of our own, for as long as the file is checked.
+    /// The executor that provides the threads besides the caller's. Default: threads of our own, for as long as the
+    /// file is checked.
     pub executor: SharedExecutor,
-    /// Limits of memory and sizes while reading. A part that exceeds them is reported as unreadable.
+    /// Limits on memory and sizes while reading. A part that exceeds them is reported as unreadable.
     pub limits: Limits,
 }
 

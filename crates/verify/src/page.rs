@@ -154,18 +154,19 @@ pub(crate) const RULES: &[Rule] = &[
 pub(crate) struct PageTotals {
     pub(crate) count: u64,
     pub(crate) values: u64,
-    /// `None` once a page with unknown rows was passed.
+    /// Number of rows, or `None` after a page with an unknown number of rows.
     pub(crate) rows: Option<u64>,
-    /// Bytes of pages and headers, as stored and before compression.
+    /// Bytes of pages with their headers, as stored and before compression.
     pub(crate) stored: u64,
     pub(crate) plain: u64,
-    /// Whether all headers were read, with as many entries as the footer says, so that counts of headers can be compared.
+    /// Whether all headers were read, with as many entries as the footer states, so that counts of headers can be
+    /// compared.
     pub(crate) is_complete: bool,
     /// Whether no page was damaged.
     pub(crate) is_whole: bool,
     pub(crate) has_dictionary: bool,
     pub(crate) kinds: PageKinds,
-    /// Positions of the first data page and the first dictionary page.
+    /// Offsets of the first data page and the first dictionary page.
     pub(crate) first_data: Option<u64>,
     pub(crate) first_dictionary: Option<u64>,
 }
@@ -201,7 +202,7 @@ pub(crate) fn check_header(
     check_sizes(start, chunk, place, findings) && is_legal
 }
 
-/// Returns whether the encoding of a dictionary is legal. Unknown encodings may be.
+/// Returns whether the encoding of a dictionary page is legal. Unknown encodings may be.
 fn check_dictionary_encoding(start: &LocatedHeader, place: &ErrorLocation, findings: &mut Findings) -> bool {
     let wrong = value_encoding(&start.header)
         .filter(|found| *found != Encoding::PLAIN && registry::find(found.0).is_some());
@@ -254,7 +255,7 @@ fn check_levels(
         (leaf.max_rep(), header.repetition_level_encoding),
         (leaf.max_def(), header.definition_level_encoding),
     ];
-    // If the largest level is 0, nothing is stored.
+    // If the maximum level is 0, nothing is stored.
     let mut is_legal = true;
     for (_, encoding) in levels.into_iter().filter(|(max, _)| *max > 0) {
         match encoding {
@@ -410,5 +411,5 @@ fn check_stats(chunk: ColumnChunk<'_>, pages: &PageTotals, place: &ErrorLocation
     }
 }
 
-/// Encodings of a chunk that each page is looked up in: more than there are. A hostile footer lists millions.
+/// Number of listed encodings in which each page is looked up: more than exist. A hostile footer lists millions.
 const MOST_LISTED: usize = 100;

@@ -11,7 +11,8 @@ use std::str::FromStr;
 use toml::de::DeTable;
 use toml::{Table, Value};
 
-/// What a house wants of its files: what `.marquetry.toml` says. `marquetry lint --help` has all that can be said.
+/// The demands of a house on its files, as `.marquetry.toml` states them. `marquetry lint --help` lists all possible
+/// entries.
 ///
 /// ```
 /// use marquetry_verify::{Severity, LintProfile, verify};
@@ -25,13 +26,13 @@ use toml::{Table, Value};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LintProfile {
-    /// How deep to look. Default: [`Level::Default`].
+    /// How much is read and checked. Default: [`Level::Default`].
     pub level: Level,
     /// Ids of rules that are not checked. Default: none.
     pub off: Vec<String>,
-    /// How bad findings are. Default: as the rules say, and all of them make a file fail.
+    /// How bad findings are. Default: the severities of the rules, and any finding makes a file fail.
     pub judgement: Judgement,
-    /// What files have to be like. Default: anything goes.
+    /// Limits for the files. Default: none.
     pub limits: HouseLimits,
 }
 
@@ -49,7 +50,7 @@ impl Default for LintProfile {
 impl FromStr for LintProfile {
     type Err = Error;
 
-    /// Fails, with the line, where the text is no TOML, or says what no profile says.
+    /// Fails, with the line, if the text is not TOML, or has an entry that profiles do not have.
     fn from_str(text: &str) -> Result<Self, Error> {
         parse(text).map_err(Error::argument)
     }
@@ -71,7 +72,7 @@ fn parse(text: &str) -> Result<LintProfile, String> {
     Ok(profile)
 }
 
-/// Where the entry begins that a profile cannot have, below this key or the key itself. Values know nothing of their places: each
+/// Returns the offset of the invalid entry: one below this key, or the key itself. Values have no positions, so each
 /// entry is tried by itself.
 fn place_of_mistake(text: &str, key: &str, value: &Value) -> Option<usize> {
     let parsed = DeTable::parse(text).ok()?;
@@ -87,13 +88,13 @@ fn place_of_mistake(text: &str, key: &str, value: &Value) -> Option<usize> {
     Some(entry.unwrap_or(place.span().start))
 }
 
-/// The number of the line of a byte, counted from 1.
+/// Returns the line number of a byte, counted from 1.
 fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
 impl LintProfile {
-    /// How files are checked for this.
+    /// Returns the options for checking files by this profile.
     #[must_use]
     pub fn options(&self) -> VerifyOptions {
         VerifyOptions::default()
@@ -102,7 +103,7 @@ impl LintProfile {
             .with_house_limits(self.limits.clone())
     }
 
-    /// Takes one entry of the profile.
+    /// Sets one entry of the profile.
     fn set(&mut self, key: &str, value: &Value) -> Result<(), String> {
         match key {
             "level" => self.level = one_of(key, value, LEVELS)?,
@@ -114,7 +115,7 @@ impl LintProfile {
         Ok(())
     }
 
-    /// What is said of a rule outweighs what is said of all whose ids begin so.
+    /// An entry for one rule takes precedence over an entry for all rules whose ids begin with its name.
     fn set_severities(&mut self, table: &Table) -> Result<(), String> {
         let mut said: Vec<_> = table.iter().collect();
         said.sort_by_key(|(name, _)| name.len());
@@ -180,7 +181,7 @@ const LIMITS: [&str; 10] = [
     "sorted-by",
 ];
 
-/// `{ min = 1, max = "2MiB" }`.
+/// Reads a range such as `{ min = 1, max = "2MiB" }`.
 fn range(key: &str, value: &Value) -> Result<(Option<u64>, Option<u64>), String> {
     let table = subtable(key, value)?;
     if let Some(name) = table.keys().find(|name| *name != "min" && *name != "max") {

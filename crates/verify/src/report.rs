@@ -7,19 +7,19 @@ use crate::rule::{Rule, Severity};
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Findings in the order of the file's parts: the footer first, then chunk after chunk. The number of threads makes no
-    /// difference.
+    /// Findings in the order of the file's parts: the footer first, then chunk after chunk. The order does not depend
+    /// on the number of threads.
     pub findings: Vec<Finding>,
     /// The number of findings that were not kept, by rule.
     pub omitted: Vec<(&'static Rule, u64)>,
     /// Number of pages that were read.
     pub pages: u64,
-    /// Bytes of footer, indexes and pages that were read.
+    /// Number of bytes of the footer, indexes and pages that were read.
     pub bytes: u64,
 }
 
 impl Report {
-    /// The severity of the worst finding, kept or only counted; `None` if there is none.
+    /// Returns the severity of the worst finding, kept or only counted, or `None` if there is none.
     pub fn worst(&self) -> Option<Severity> {
         let kept = self.findings.iter().map(|finding| finding.rule.severity);
         kept.chain(self.omitted.iter().map(|(rule, _)| rule.severity)).max()

@@ -14,7 +14,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Its name in output.
+    /// Returns the name in output.
     pub fn name(self) -> &'static str {
         match self {
             Level::Quick => "quick",
@@ -32,11 +32,11 @@ pub struct Rule {
     pub id: &'static str,
     /// How bad a violation is.
     pub severity: Severity,
-    /// The level from which on it is checked.
+    /// The lowest level at which it is checked.
     pub level: Level,
-    /// What is true of a file that keeps the rule.
+    /// The statement that is true of a file that keeps the rule.
     pub title: &'static str,
-    /// The section of the format that says so.
+    /// The section of the format that demands it.
     pub spec: &'static str,
 }
 
@@ -54,7 +54,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Its name in output.
+    /// Returns the name in output.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Style => "style",
@@ -65,7 +65,7 @@ impl Severity {
     }
 }
 
-/// A part of the file could not be checked. Any check may report this.
+/// The rule for parts of the file that could not be checked. Any check may report it.
 pub(crate) const UNCHECKED: Rule = Rule {
     id: "unchecked",
     severity: Severity::Suspicious,
@@ -74,7 +74,7 @@ pub(crate) const UNCHECKED: Rule = Rule {
     spec: "Encryption.md; parquet.thrift, CompressionCodec, Encoding",
 };
 
-/// Makes a rule.
+/// Creates a rule.
 pub(crate) const fn rule(
     id: &'static str,
     severity: Severity,

@@ -34,10 +34,10 @@ const COUNT: usize = count(&FAMILIES);
 /// Every rule of the format, family by family.
 pub static RULES: &[Rule] = &joined::<COUNT>(&FAMILIES);
 
-/// Those of the format, and behind them those of houses.
+/// The rules of the format, and behind them those of houses.
 pub(crate) static ALL_RULES: &[Rule] = &joined::<{ COUNT + house::ALL.len() }>(&[&FORMAT_RULES, house::ALL]);
 
-/// The rule of this id, or all whose ids begin so: an id can be the beginning of others. Those of houses are among them.
+/// Returns the rule of this id, or else all rules whose ids begin with it. Rules of houses are included.
 ///
 /// Fails if there is none.
 ///

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Checks the file whose footer was read: schema, chunks, indexes, pages. Gives back what was found until then and here.
+/// Checks a file whose footer was read: schema, chunks, indexes, pages. Returns the findings so far with the new ones.
 pub(crate) fn check(
     mut file: VerifyContext,
     options: &VerifyOptions,
@@ -54,7 +54,7 @@ pub(crate) fn check(
     };
     let mut memory: Vec<_> =
         (0..threads.min(total).min(MAX_THREADS)).map(|_| PageBuffers::default()).collect();
-    // Each of them goes on while there are parts.
+    // Each worker continues while there are parts.
     let workers = vec![(); memory.len()];
     let executor = options.executor.or_threads("marquetry-verify");
     let shared = run.clone();
@@ -64,22 +64,22 @@ pub(crate) fn check(
     (findings, std::mem::take(&mut merged.report))
 }
 
-/// What all threads share.
+/// The state that all threads share.
 struct Run {
     file: VerifyContext,
-    /// How many there are of a row group, and in all.
+    /// Number of parts of a row group, and in all.
     parts: usize,
     total: usize,
-    /// The next one that nobody has begun.
+    /// The next part that no thread has begun.
     next: AtomicUsize,
     has_failed: AtomicBool,
-    /// What a part begins with.
+    /// An empty collection, which each part begins with.
     nothing: Findings,
     merged: Mutex<Merged>,
 }
 
 impl Run {
-    /// Checks parts until there are no more.
+    /// Checks parts until none is left.
     fn work(&self, memory: &mut PageBuffers) {
         let Run { file, parts, .. } = self;
         loop {
@@ -93,7 +93,7 @@ impl Run {
             let result = if column + 1 < *parts {
                 check_chunk(file, row_group, column, &mut findings, memory)
             } else {
-                // The order of its rows, and what several columns tell together.
+                // The order of the rows, and what several columns show only together.
                 sorting::check(file, row_group, &mut findings);
                 variant_values::check(file, row_group, &mut findings);
                 file_refs::check(file, row_group, &mut findings);
@@ -105,11 +105,11 @@ impl Run {
     }
 }
 
-/// Merges the findings of all parts in order.
+/// The findings of all parts, merged in order.
 struct Merged {
-    /// Finished parts behind one that is not finished.
+    /// Finished parts that wait for an earlier one.
     waiting: BTreeMap<usize, (Findings, ChunkResult)>,
-    /// The next part to be added.
+    /// The next part to be merged.
     next: usize,
     findings: Findings,
     report: Report,
@@ -142,5 +142,5 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The largest number of threads.
+/// Maximum number of threads.
 const MAX_THREADS: usize = 1024;

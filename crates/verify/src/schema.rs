@@ -72,7 +72,7 @@ pub(crate) fn unreadable(error: Error, place: ErrorLocation, findings: &mut Find
     findings.add(&TREE, place, || error.message().to_owned());
 }
 
-/// Checks single elements of the schema, as they are in the footer.
+/// Checks single elements of the schema as the footer has them.
 pub(crate) fn check_elements(elements: &[SchemaElement], findings: &mut Findings) {
     for element in elements.iter().skip(1) {
         let place = || ErrorLocation::default().with_column(element.name.shared().clone());
@@ -143,7 +143,7 @@ fn check_names<'a>(fields: &'a [Node], path: &mut Vec<&'a str>, findings: &mut F
     }
 }
 
-/// What an element means by one of its annotations alone; `None` if that one does not fit its type.
+/// Returns the meaning of an element by one of its annotations alone, or `None` if that one does not fit its type.
 fn single_annotation(
     element: &SchemaElement,
     logical: Option<&ThriftType>,
@@ -185,7 +185,7 @@ fn physical(element: &SchemaElement) -> Option<PhysicalType> {
     })
 }
 
-/// The largest decimal precision of a type. SPEC: floor(log10(2^(8n - 1) - 1)) for n bytes.
+/// Returns the maximum decimal precision of a type. SPEC: floor(log10(2^(8n - 1) - 1)) for n bytes.
 fn max_precision(physical: PhysicalType) -> u32 {
     match physical {
         PhysicalType::Int32 => 9,

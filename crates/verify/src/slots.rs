@@ -7,7 +7,8 @@ use marquetry_core::read::{ColumnBatch, ColumnReader, ReadTarget, ValueLayout};
 use marquetry_encoding::{Bitmap, StringViews, Values};
 use std::collections::BTreeMap;
 
-/// Reads all leaves below `field`, which is `root` or below it, block by block, and calls `look` with each block. It says whether to go on.
+/// Reads all leaves below `field`, which is `root` or below it, block by block. Passes each block to `look`, which
+/// returns whether to go on.
 pub(crate) fn read_slots(
     file: &VerifyContext,
     row_group: usize,
@@ -21,7 +22,7 @@ pub(crate) fn read_slots(
     read_leaves(file, row_group, &leaves, look)
 }
 
-/// The same of leaves with their roots, which are not repeated or all below one field.
+/// Does the same for leaves with their roots, which are not repeated, or all below one field.
 pub(crate) fn read_leaves(
     file: &VerifyContext,
     row_group: usize,
@@ -50,7 +51,7 @@ fn reader(file: &VerifyContext, row_group: usize, root: &NestedField, leaf: usiz
     ColumnReader::new(source, metadata, &[row_group], leaf, target, file.page_options())
 }
 
-/// The field of this name.
+/// Returns the field of this name.
 pub(crate) fn child<'a>(fields: &'a [NestedField], name: &str) -> Option<&'a NestedField> {
     fields.iter().find(|field| *field.name == *name)
 }
@@ -63,7 +64,7 @@ fn leaves_of(field: &NestedField, out: &mut Vec<usize>) {
     }
 }
 
-/// Byte strings, by slot.
+/// A column of byte strings, by slot.
 pub(crate) struct BytesColumn<'a> {
     pub(crate) views: &'a StringViews,
     validity: Option<&'a Bitmap>,
@@ -82,12 +83,12 @@ pub(crate) fn bytes(batches: &BTreeMap<usize, ColumnBatch>, leaf: usize) -> Opti
     Some(BytesColumn { views, validity: batch.validity.as_ref() })
 }
 
-/// Columns whose levels disagree, which others tell of, may have fewer slots than there are.
+/// Whether a slot has a value. Columns whose levels disagree, which other rules report, may have fewer slots.
 pub(crate) fn is_valid(validity: Option<&Bitmap>, slot: usize) -> bool {
     validity.is_none_or(|validity| slot < validity.len() && validity.get(slot))
 }
 
-/// What tells the levels of a field: the first column below it.
+/// Returns the batch that has the levels of a field: that of the first column below it.
 pub(crate) fn levels<'a>(
     field: &NestedField,
     batches: &'a BTreeMap<usize, ColumnBatch>,
@@ -97,5 +98,5 @@ pub(crate) fn levels<'a>(
     batches.get(leaves.first()?)
 }
 
-/// Rows read at a time.
+/// Number of rows that are read at a time.
 const ROWS_PER_BATCH: usize = 1024;

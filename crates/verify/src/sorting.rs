@@ -107,7 +107,8 @@ fn key<'a>(
     Some(Key { leaf, order, descending, nulls_first, reader, last: None })
 }
 
-/// The first row that should be before the one above it, the column that shows it, and a message with both values.
+/// Returns the first row that should be before its predecessor, the column that shows it, and a message with both
+/// values.
 fn first_unsorted<'a>(keys: &mut [Key<'a>], rows: usize) -> Result<Option<(usize, &'a Leaf, String)>> {
     let mut done = 0;
     while done < rows && !keys.is_empty() {
@@ -159,11 +160,11 @@ impl Key<'_> {
     }
 }
 
-/// The value of a row; `None` for null.
+/// Returns the value of a row, or `None` for null.
 fn cell<'a>(batch: &'a ColumnBatch, row: usize, scratch: &'a mut [u8; 8]) -> Option<&'a [u8]> {
     let is_valid = batch.validity.as_ref().is_none_or(|validity| validity.get(row));
     is_valid.then(|| plain_value(&batch.values, row, scratch))
 }
 
-/// Rows compared at a time.
+/// Number of rows that are compared at a time.
 const ROWS_PER_BATCH: usize = 4096;

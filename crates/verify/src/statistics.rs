@@ -153,7 +153,7 @@ pub(crate) fn check_chunk(
         ("repetition", &sizes.repetition_level_histogram, leaf.max_rep()),
     ];
     for (name, histogram, max) in histograms {
-        // QUIRK: some writers leave histograms empty that they have no use for.
+        // QUIRK: some writers leave histograms empty that they do not use.
         let Some(histogram) = histogram.as_ref().filter(|histogram| !histogram.is_empty()) else { continue };
         let sum = histogram.iter().try_fold(0i64, |sum, count| sum.checked_add(*count));
         if histogram.len() != usize::from(max) + 1 || sum != Some(chunk.num_values()) {
@@ -227,7 +227,7 @@ pub(crate) fn no_order(
     });
 }
 
-/// Checks the form of two bounds. Returns whether they are legal.
+/// Checks the form of two bounds. Returns whether they are valid.
 pub(crate) fn check_pair(
     rule: &Rule,
     leaf: &Leaf,
@@ -260,7 +260,7 @@ pub(crate) fn check_pair(
     true
 }
 
-/// The bytes of a value, if all values of the type have as many.
+/// Returns the size in bytes of a value, if all values of the type have the same.
 fn width(physical: PhysicalType) -> Option<usize> {
     match physical {
         PhysicalType::Boolean => Some(1),
@@ -346,7 +346,7 @@ fn check_exact(
     }
 }
 
-/// The size statistics of a chunk in the footer.
+/// Returns the size statistics of a chunk in the footer.
 fn size_statistics(chunk: ColumnChunk<'_>) -> Option<SizeStatistics> {
     chunk.size_statistics().map(|sizes| sizes.map(|counts| counts.iter().collect()))
 }

@@ -19,8 +19,8 @@ pub(crate) const RULES: &[Rule] = &[FILE];
 
 /// Searches the gaps between the parts of the file for the end of another file.
 ///
-/// Old footers of checkpoints and of files that have grown are no other files: their rows are still referred to, and no
-/// opening magic follows. If it does, two files were joined, and no reader sees the rows of the first one.
+/// Old footers of checkpoints and of files that have grown are not other files: their rows are still referred to, and
+/// no opening magic follows. If one follows, two files were joined, and no reader sees the rows of the first one.
 pub(crate) fn check(file: &VerifyContext, findings: &mut Findings) {
     for gap in &file.parts.gaps {
         match border(file, gap.clone()) {
@@ -38,7 +38,7 @@ pub(crate) fn check(file: &VerifyContext, findings: &mut Findings) {
     }
 }
 
-/// Where one file ends and another one begins, inside a gap.
+/// Returns where one file ends and another one begins, inside a gap.
 fn border(file: &VerifyContext, gap: Range<u64>) -> Result<Option<u64>> {
     // A hostile file may consist of bytes that look like footers, so the work is bounded.
     let mut left = file.limits.footer_bytes;
@@ -70,12 +70,13 @@ fn border(file: &VerifyContext, gap: Range<u64>) -> Result<Option<u64>> {
     Ok(None)
 }
 
-/// The closing magic of a file and the opening magic of the next one; and their length with the footer length before them.
+/// The closing magic of a file and the opening magic of the next one, and the length of both with the footer length
+/// before them.
 const PAR1_PAR1: &[u8] = b"PAR1PAR1";
 const BORDER_LEN: u64 = 12;
 /// Footer length and PAR1.
 const TAIL_LEN: u64 = 8;
-/// Bytes searched at a time.
+/// Number of bytes that are searched at a time.
 const WINDOW_BYTES: u64 = 1 << 20;
-/// The least cost of bytes that are no footer.
+/// Minimum cost of bytes that are not a footer.
 const MIN_FOOTER_COST: usize = 64;

@@ -99,7 +99,7 @@ const GEOMETRY: Rule = rule(
 pub(crate) const RULES: &[Rule] =
     &[UNREADABLE, INDEX, DICTIONARY, SORTED, LENGTHS, TEXT, DECIMAL, INTEGER, TIME, NULL, GEOMETRY];
 
-/// Decodes the values of a chunk, page by page.
+/// A decoder of the values of a chunk, page by page.
 pub(crate) struct ValueReader<'a> {
     leaf: &'a Leaf,
     order: SortOrder,
@@ -108,7 +108,7 @@ pub(crate) struct ValueReader<'a> {
     /// Whether each entry of the dictionary occurs.
     used: Vec<bool>,
     filter: Option<Filter>,
-    /// Hashes of values outside of dictionaries; `None` if distinct values are not counted, or too many.
+    /// Hashes of values outside of the dictionary. `None` if distinct values are not counted, or are too many.
     distinct: Option<HashSet<u64>>,
     pub(crate) geo: Option<GeoBounds>,
     is_geo_valid: bool,
@@ -118,14 +118,14 @@ pub(crate) struct ValueReader<'a> {
     cancel: CancelToken,
 }
 
-/// What decoding the values of a page yields.
+/// The result of decoding the values of a page.
 pub(crate) struct Decoded {
     pub(crate) bounds: MinMaxStats,
     pub(crate) bytes: u64,
 }
 
 impl<'a> ValueReader<'a> {
-    /// `order` is the order of the bounds to check; `wants_distinct` counts distinct values.
+    /// Creates a reader. `order` is the order of the bounds to check; `wants_distinct` counts distinct values.
     pub(crate) fn new(
         leaf: &'a Leaf,
         order: Option<SortOrder>,
@@ -150,12 +150,12 @@ impl<'a> ValueReader<'a> {
         }
     }
 
-    /// Empty bounds in the order of the column.
+    /// Returns empty bounds in the order of the column.
     pub(crate) fn bounds(&self) -> MinMaxStats {
         MinMaxStats::new(self.order)
     }
 
-    /// Takes the dictionary and checks it, or reports why it cannot be read.
+    /// Checks the dictionary and keeps it, or reports why it cannot be read.
     pub(crate) fn set_dictionary(
         &mut self,
         start: &LocatedHeader,
@@ -192,7 +192,7 @@ impl<'a> ValueReader<'a> {
         self.dictionary = Some(std::sync::Arc::new(dictionary));
     }
 
-    /// Decodes the `n` values of a page. Reports what is wrong; `None` if not all could be decoded.
+    /// Decodes the `n` values of a page, and reports what is wrong. Returns `None` if not all could be decoded.
     pub(crate) fn read(
         &mut self,
         page: DataPage,
@@ -263,7 +263,7 @@ impl<'a> ValueReader<'a> {
             }
             self.add_geometries(take, place, findings);
             done += take;
-            // Values may be long, and long prefixes repeated, so blocks are bounded by bytes, too.
+            // Values may be long, and long prefixes repeated, so the bytes of a block are limited, too.
             block = (BLOCK_BYTES / (bytes / take).max(1)).clamp(1, BLOCK_VALUES);
         }
         Ok(())
@@ -326,8 +326,8 @@ impl<'a> ValueReader<'a> {
         }
     }
 
-    /// Checks the dictionary values that occur, behind the last page. Returns the number of distinct values, if they were
-    /// counted.
+    /// Checks the dictionary entries that occur, after the last page. Returns the number of distinct values, if they
+    /// were counted.
     pub(crate) fn finish(&mut self, place: &ErrorLocation, findings: &mut Findings) -> Option<u64> {
         if let Some(dictionary) = self.dictionary.clone() {
             let mut scratch = [0; 8];
@@ -345,7 +345,7 @@ impl<'a> ValueReader<'a> {
     }
 }
 
-/// QUIRK: arrow-rs (parquet 55 to 59) stores dictionaries of FixedSizeBinary so.
+/// QUIRK: arrow-rs (parquet 55 to 59) stores dictionaries of FixedSizeBinary like this.
 fn add_lengths(what: &str, place: &ErrorLocation, findings: &mut Findings) {
     findings.add(&LENGTHS, place.clone(), || {
         format!(
@@ -380,17 +380,17 @@ fn check_legal(
     });
 }
 
-/// The bytes of PLAIN values of any type but BOOLEAN.
+/// Returns the bytes of PLAIN values of any type but BOOLEAN.
 fn plain_len(values: &Values) -> usize {
     let lengths = if matches!(values, Values::Bytes(_)) { 4 * values.len() } else { 0 };
     values.data_bytes(0..values.len()) + lengths
 }
 
-/// Values decoded at a time, at first and at most, and bytes of a block.
+/// Number of values decoded at a time, at first and at most, and maximum bytes of a block.
 const FIRST_BLOCK_VALUES: usize = 256;
 const BLOCK_VALUES: usize = 4096;
 const BLOCK_BYTES: usize = 1 << 20;
-/// Bytes of a fixed width from which on entries of a dictionary are not copied for each value.
+/// Fixed width in bytes from which on dictionary entries are not copied for each value.
 const WIDE: usize = 4 << 10;
-/// Distinct values that are counted: 16 MiB of hashes.
+/// Maximum number of distinct values that are counted: 16 MiB of hashes.
 const MAX_DISTINCT: usize = 1 << 20;

@@ -26,7 +26,7 @@ const TYPED: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[GROUP, TYPED];
 
-/// Checks all columns of VARIANT.
+/// Checks all VARIANT columns.
 pub(crate) fn check(file: &VerifyContext, findings: &mut Findings) {
     let schema = file.metadata.schema();
     let mut checks = Checks { schema, findings, path: Vec::new() };
@@ -70,7 +70,7 @@ impl<'a> Checks<'a, '_> {
         self.add(&GROUP, message);
     }
 
-    /// A `value` and a `typed_value`: of the column itself, of a field, of elements.
+    /// Checks a group of `value` and `typed_value`: of the column itself, of a field, or of elements.
     fn group(&mut self, fields: &'a [Node], is_root: bool) {
         let (mut value, mut typed) = (None, None);
         for field in fields {
@@ -110,7 +110,7 @@ impl<'a> Checks<'a, '_> {
                 }
             }
             NodeKind::Group(fields) if typed.logical() == Some(&LogicalType::List) => {
-                // What a list has to be is another family's.
+                // Another family checks the structure of lists.
                 let repeated = fields.first().map(Node::kind);
                 if let Some(NodeKind::Group(elements)) = repeated
                     && let [element] = elements.as_slice()
@@ -122,7 +122,7 @@ impl<'a> Checks<'a, '_> {
         }
     }
 
-    /// A field of an object, or the elements of an array.
+    /// Checks a field of an object, or the elements of an array.
     fn inner(&mut self, node: &'a Node) {
         self.path.push(node.name());
         match node.kind() {
@@ -140,7 +140,7 @@ impl<'a> Checks<'a, '_> {
     }
 }
 
-/// Whether values of a variant can be of the type of this column.
+/// Whether a column of this type can be a typed value of a variant.
 fn is_of_variant(leaf: &Leaf) -> bool {
     use PhysicalType::*;
     matches!(

@@ -44,7 +44,7 @@ const MISSING: Rule = rule(
 
 pub(crate) const RULES: &[Rule] = &[METADATA, VALUE, RESIDUAL, MISSING];
 
-/// Checks the columns of VARIANT in a row group, at level `Deep`.
+/// Checks the VARIANT columns of a row group, at level `Deep`.
 pub(crate) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findings) {
     if file.level < Level::Deep {
         return;
@@ -61,7 +61,7 @@ pub(crate) fn check(file: &VerifyContext, row_group: usize, findings: &mut Findi
     }
 }
 
-/// Calls `visit` with each VARIANT at or below a field.
+/// Calls `visit` for each VARIANT at or below a field.
 fn find<'a>(field: &'a NestedField, visit: &mut dyn FnMut(&'a NestedField)) {
     match &field.kind {
         FieldKind::Struct(_) if matches!(field.logical, Some(LogicalType::Variant { .. })) => visit(field),
@@ -116,7 +116,7 @@ enum TypedKind<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// `None` if it is not formed like one, which rules on the schema tell of.
+    /// Returns `None` if the group is malformed, which rules on the schema report.
     fn new(field: &'a NestedField, batches: &'a BTreeMap<usize, ColumnBatch>) -> Result<Option<Self>> {
         let FieldKind::Struct(fields) = &field.kind else { return Ok(None) };
         let Some(levels) = levels(field, batches) else { return Ok(None) };
@@ -163,13 +163,13 @@ impl<'a> Typed<'a> {
 struct Checks<'f, 'a> {
     findings: &'f mut Findings,
     place: &'f ErrorLocation,
-    /// What slots of the column are.
+    /// The word for slots of the column in messages.
     what: &'static str,
-    /// Slots before those of the batch.
+    /// Number of slots before those of the batch.
     first: usize,
-    /// The slot of the column that is looked at.
+    /// The slot of the column that is checked.
     slot: usize,
-    /// Where in its value.
+    /// The position inside its value.
     path: Vec<Inside<'a>>,
 }
 
@@ -203,7 +203,7 @@ impl<'a> Checks<'_, 'a> {
             let Some(names) = metadata.get(slot).filter(|_| is_valid(group.present.as_ref(), slot)) else {
                 continue;
             };
-            // Most rows have the names of the one before.
+            // Most rows have the names of the row before.
             if known != Some(names) {
                 if let Err(error) = Metadata::new(names).and_then(|names| names.validate()) {
                     self.add(&METADATA, || error.message().to_owned());
@@ -247,7 +247,7 @@ impl<'a> Checks<'_, 'a> {
         }
     }
 
-    /// What stands in `value`, by itself and beside `typed_value`.
+    /// Checks `value`, by itself and beside `typed_value`.
     fn residual(&mut self, typed: Option<&Typed<'a>>, is_typed: bool, names: &[u8], value: &[u8]) {
         let value = Variant::new(names, value).and_then(|variant| {
             variant.validate_value()?;

@@ -27,7 +27,8 @@ async fn main() -> Result<()> {
     ctx.sql(sql).await?.show().await
 }
 
-/// A table of all parts of the cluster: its name goes nowhere, its files' URL goes to the scheduler and the executors.
+/// Creates a table that all parts of the cluster see. Its name stays here; the URL of its files goes to the scheduler
+/// and the executors.
 async fn add_table(ctx: &SessionContext, name: &str, files: &str) -> Result<()> {
     let sql =
         format!("create external table {name} stored as parquet location '{}'", files.replace('\'', "''"));

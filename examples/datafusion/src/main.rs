@@ -28,7 +28,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// A session that has files as tables by their names: this one line makes their Parquet Marquetry's.
+/// Creates a session in which file names are tables. This one line lets Marquetry read their Parquet.
 fn session() -> Result<SessionContext> {
     let ctx = SessionContext::new().enable_url_table();
     marquetry_datafusion::register(&ctx)?;
@@ -39,7 +39,7 @@ async fn rows(ctx: &SessionContext, sql: &str) -> Result<Vec<RecordBatch>> {
     ctx.sql(sql).await?.collect().await
 }
 
-/// The filter is asked while the file is read, and only the columns that the query names are read.
+/// Evaluates the filter while the file is read, and reads only the columns that the query names.
 async fn best_countries(ctx: &SessionContext) -> Result<Vec<RecordBatch>> {
     let sql = format!(
         "select country, count(*) as wines, avg(rating) as rating from '{WINES}' \
@@ -48,7 +48,7 @@ async fn best_countries(ctx: &SessionContext) -> Result<Vec<RecordBatch>> {
     rows(ctx, &sql).await
 }
 
-/// Writes the wines to files below `folder`, one directory for each year. A file has its name only when it is whole.
+/// Writes the wines to files below `folder`, one directory per year. A file gets its name only when it is complete.
 async fn write_by_year(ctx: &SessionContext, folder: &Path) -> Result<()> {
     let sql = format!(
         "copy (select name, country, price, year from '{WINES}' order by name) to '{}/' stored as parquet partitioned by (year) \
@@ -58,7 +58,7 @@ async fn write_by_year(ctx: &SessionContext, folder: &Path) -> Result<()> {
     rows(ctx, &sql).await.map(drop)
 }
 
-/// Makes a table of a directory of files. `year` is a column, by the names of its directories.
+/// Registers a directory of files as a table. `year` is a column, taken from the names of its directories.
 fn add_dataset(ctx: &SessionContext, name: &str, folder: &Path) -> Result<()> {
     let dataset = marquetry::dataset([folder]).map_err(|error| DataFusionError::External(error.into()))?;
     let table = DatasetTable::try_new(dataset)?;

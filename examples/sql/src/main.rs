@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     marquetry_sql::run(&args, async || session(&args))
 }
 
-/// The session of `marquetry sql`, and what is added to it: here a function; tables and settings go the same way.
+/// Returns the session of `marquetry sql` with a function added. Tables and settings are added the same way.
 fn session(args: &CommandLine) -> Result<SessionContext> {
     let ctx = marquetry_sql::local(args)?;
     ctx.register_udf(vintage());
