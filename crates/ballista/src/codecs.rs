@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 /// The codec of logical plans, for all parts of a cluster.
 ///
-/// Ours is asked first: some of Ballista's take any format for theirs. Tables declare no order: Ballista 55 plans with exchanges that keep
-/// it, and runs others, so that an `ORDER BY` that goes without a sort gave rows in no order.
+/// Ours comes first: some of Ballista's take any format for theirs. Tables declare no order: Ballista 55 plans with
+/// exchanges that keep it, and runs others, so that an `ORDER BY` without a sort gave rows in no order.
 pub fn logical_codec() -> Arc<dyn LogicalExtensionCodec> {
     let other = Arc::new(BallistaLogicalExtensionCodec::default());
     Arc::new(MarquetryLogicalCodec::new(other).without_orders())

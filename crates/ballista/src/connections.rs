@@ -11,12 +11,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a connection is kept without use.
+/// How long an idle connection is kept.
 const IDLE: Duration = Duration::from_secs(30);
 
 type Idle = HashMap<(String, u16, GrpcClientConfig), Vec<(BallistaClient, Instant)>>;
 
-/// Without them each fetch of rows has a connection of its own, and a machine runs out of ports.
+/// Idle connections. Without these each fetch of rows opens a connection of its own, and a machine runs out of ports.
 #[derive(Default, Clone)]
 pub(crate) struct Connections {
     idle: Arc<Mutex<Idle>>,
@@ -29,7 +29,7 @@ impl fmt::Debug for Connections {
 }
 
 impl Connections {
-    /// Does something with what is left once old connections are closed.
+    /// Closes connections that were idle for too long, and runs `act` on the others.
     fn with<T>(&self, act: impl FnOnce(&mut Idle) -> T) -> T {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|_, clients| {

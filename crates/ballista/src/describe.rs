@@ -1,13 +1,13 @@
 //! Serializes `DESCRIBE`.
 //!
-//! QUIRK: DataFusion 55 has no message of it.
+//! QUIRK: DataFusion 55 has no message for it.
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::error::Result;
 use datafusion::logical_expr::{DescribeTable, Expr, LogicalPlan, LogicalPlanBuilder, lit};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
-/// Makes it the rows that it gives.
+/// Replaces it by the rows that it returns.
 #[derive(Debug)]
 pub(crate) struct DescribedTables;
 

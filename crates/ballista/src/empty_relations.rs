@@ -1,6 +1,6 @@
 //! Serializes relations that have columns and no rows.
 //!
-//! QUIRK: DataFusion 55's message of such a plan has no columns, and what is above it is refused: `min(x)` of rows that none is.
+//! QUIRK: DataFusion 55's message of such a plan has no columns, so that a plan above it is refused: `min(x)` of no rows.
 
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::Transformed;
@@ -8,7 +8,8 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{EmptyRelation, LogicalPlan, LogicalPlanBuilder, cast, lit};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
-/// Makes it the first no rows of a row of nulls, which the scheduler makes nothing again. It comes after all other rules of a client.
+/// Replaces it by a row of nulls with `LIMIT 0`, which the scheduler reduces to nothing again. It runs after all other
+/// rules of a client.
 #[derive(Debug)]
 pub(crate) struct EmptyRelations;
 

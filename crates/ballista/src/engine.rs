@@ -74,8 +74,9 @@ impl QueryStageExecutor for Stage {
         self.stage.execute_query_stage(task_id, context).await
     }
 
-    /// The plans of two tasks differ where a part of a union has no rows for one of them. Ballista 55 wants them to have equally many
-    /// operators with metrics: it takes no note of a task that ends with others, and the query hangs.
+    /// The plans of two tasks differ where an input of a union has no rows for one of them. Ballista 55 expects them to
+    /// have equally many operators with metrics: it ignores the end of a task that has another number, and the query
+    /// hangs.
     fn collect_plan_metrics(&self) -> Vec<MetricsSet> {
         if self.has_union { Vec::new() } else { self.stage.collect_plan_metrics() }
     }

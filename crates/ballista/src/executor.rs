@@ -41,7 +41,7 @@ pub(crate) async fn run(args: ExecutorArgs) -> Result<(), Box<dyn Error + Send +
         work_dir: Some(folder.to_str().ok_or("the name of the folder is no UTF-8")?.to_owned()),
         grpc_max_decoding_message_size: MESSAGE_SIZE,
         grpc_max_encoding_message_size: MESSAGE_SIZE,
-        // A third of the least time after which a scheduler gives an executor up.
+        // A third of the shortest time after which a scheduler gives an executor up.
         executor_heartbeat_interval_seconds: 3,
         memory_pool_fraction: args.memory_part,
         override_execution_engine: Some(Arc::new(Engine::new())),
@@ -49,7 +49,7 @@ pub(crate) async fn run(args: ExecutorArgs) -> Result<(), Box<dyn Error + Send +
         override_runtime_producer: Some(Arc::new(move |_| runtime(Some(&spills)))),
         override_logical_codec: Some(logical_codec()),
         override_physical_codec: Some(physical_codec()),
-        // QUIRK: Ballista 55 has no functions of lists and structs there.
+        // QUIRK: Ballista 55 registers no functions of lists and structs here.
         override_function_registry: Some(Arc::new(BallistaFunctionRegistry::from(&state(config())?))),
         ..ExecutorProcessConfig::default()
     };

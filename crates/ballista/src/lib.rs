@@ -1,7 +1,7 @@
 //! SQL over Parquet files on many machines: [Ballista](https://datafusion.apache.org/ballista) distributes, Marquetry reads and writes.
 //!
-//! The program `marquetry-ballista` is a scheduler, an executor, or both on one machine. This library is for who makes processes
-//! of their own: sessions, object stores and messages that a cluster has to have in all of its parts.
+//! The program `marquetry-ballista` is a scheduler, an executor, or both on one machine. This library is for programs
+//! of your own: it has the sessions, object stores and codecs that all parts of a cluster need.
 //!
 //! ```no_run
 //! # tokio::runtime::Runtime::new()?.block_on(async {

@@ -15,11 +15,11 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
-/// How long parts may take to start, and to end.
+/// How long the parts may take to start, and to end.
 const START: Duration = Duration::from_secs(60);
 const END: Duration = Duration::from_secs(10);
 
-/// Starts the parts, says where they are, and ends them when this process is told to end.
+/// Starts the parts, prints where they are, and ends them when this process is told to end.
 pub(crate) async fn run(args: LocalArgs) -> Result<(), Box<dyn Error + Send + Sync>> {
     let folder = private_folder("marquetry-ballista")?;
     let port = if args.port == 0 { free_port()? } else { args.port };
@@ -63,8 +63,8 @@ pub(crate) async fn run(args: LocalArgs) -> Result<(), Box<dyn Error + Send + Sy
     stopped
 }
 
-/// A process of this program. Its standard input is a pipe that ends when we end, and it with that; who waits for a process of
-/// tokio's closes what it still has of it, so that it is held apart.
+/// A process of this program. Its standard input is a pipe that closes when we end, which ends the process. Waiting for
+/// a process of tokio's closes the pipe that it still has, so that this is held apart.
 struct Part {
     process: Child,
     stdin: Option<ChildStdin>,
@@ -96,7 +96,7 @@ fn start_executor(args: &LocalArgs, port: u16, folder: &Path) -> std::io::Result
     ])
 }
 
-/// How an executor has ended.
+/// Describes how an executor ended.
 async fn waited(number: u16, executor: Part) -> String {
     let Part { mut process, stdin: _held } = executor;
     match process.wait().await {
@@ -105,12 +105,12 @@ async fn waited(number: u16, executor: Part) -> String {
     }
 }
 
-/// A port that nothing listens on. Another process may take it before it is used; that part does not start, then.
+/// A port that nothing listens on. Another process may take it first; the part then fails to start.
 fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-/// Whether the scheduler says that all executors have come.
+/// Whether the scheduler reports that all executors are there.
 async fn is_ready(port: u16) -> bool {
     let answer = async {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
@@ -138,9 +138,9 @@ async fn told_to_end() -> Result<(), Box<dyn Error + Send + Sync>> {
     Ok(tokio::signal::ctrl_c().await?)
 }
 
-/// Ends all parts, and takes away what they kept.
+/// Ends all parts, and removes what they kept.
 async fn end(mut scheduler: Child, mut executors: JoinSet<String>, folder: TempDir) {
-    // Whoever holds an executor drops it, and so ends it.
+    // The task that holds an executor drops it, which ends the process.
     executors.abort_all();
     let all = async {
         while executors.join_next().await.is_some() {}

@@ -1,7 +1,7 @@
 //! Fails running queries when an executor is lost.
 //!
-//! Ballista 55 runs lost tasks again, but beside what is left of the first run: queries hang, or rows come twice. An error is right
-//! where rows are not.
+//! Ballista 55 runs lost tasks again, but beside what is left of the first run: queries hang, or rows come twice. An
+//! error is better than wrong rows.
 
 use async_trait::async_trait;
 use ballista_core::JobId;
@@ -18,19 +18,19 @@ use std::sync::{Arc, OnceLock};
 
 pub(crate) type Scheduler = SchedulerServer<LogicalPlanNode, PhysicalPlanNode>;
 
-/// A state that ends queries before it forgets an executor.
+/// A cluster state that ends running queries before it forgets an executor.
 pub(crate) struct LostExecutors {
     state: Arc<dyn ClusterState>,
     scheduler: Arc<OnceLock<Scheduler>>,
 }
 
 impl LostExecutors {
-    /// `scheduler` is set once there is one.
+    /// `scheduler` is set once it is created.
     pub(crate) fn new(state: Arc<dyn ClusterState>, scheduler: Arc<OnceLock<Scheduler>>) -> Self {
         LostExecutors { state, scheduler }
     }
 
-    /// What the scheduler does about its tasks is told to it after that, and finds none.
+    /// Cancels all running queries. The scheduler handles the tasks of the lost executor after that, and finds none.
     async fn end_queries(&self, executor: &str) -> Result<()> {
         let Some(scheduler) = self.scheduler.get() else { return Ok(()) };
         let running: Vec<JobId> =

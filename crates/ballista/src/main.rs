@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let role = CommandLine::parse().role;
-    // Who asks is told of an error once, by the command.
+    // The command reports an error, once: the log need not.
     let shown = if matches!(role, Role::Sql(_)) { "warn,ballista_core=off" } else { "warn" };
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(shown)).init();
     if let Role::Sql(args) = role {
@@ -54,7 +54,7 @@ fn sql(args: &marquetry_sql::CommandLine) -> ExitCode {
 
 fn serve(role: Role) -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    // Plans are trees, and are walked by recursion.
+    // Plans are trees, which are walked by recursion.
     let runtime = runtime.enable_all().thread_stack_size(STACK_SIZE).build()?;
     runtime.block_on(async {
         match role {

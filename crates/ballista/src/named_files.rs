@@ -1,6 +1,6 @@
 //! Tables by file name: `FROM 'file.parquet'`.
 //!
-//! QUIRK: DataFusion says of a location that its store cannot list, whatever the reason is, that there is no such table.
+//! QUIRK: where a store cannot list a location, for whatever reason, DataFusion says that there is no such table.
 
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, TableProvider, UrlTableFactory};
@@ -12,7 +12,7 @@ use datafusion::prelude::SessionContext;
 use marquetry_datafusion::FilesInStore;
 use std::sync::Arc;
 
-/// The session with files as tables, as [`SessionContext::enable_url_table`] has them, and with what their stores say.
+/// The session with files as tables, as [`SessionContext::enable_url_table`] has them, and with the errors of their stores.
 pub(crate) fn with_named_files(ctx: SessionContext) -> SessionContext {
     let files = Arc::new(NamedFiles::default());
     let catalogs = Arc::new(DynamicFileCatalog::new(ctx.state().catalog_list().clone(), files.clone()));
@@ -35,7 +35,7 @@ impl UrlTableFactory for NamedFiles {
         let session = self.tables.session_store().get_session().upgrade();
         let state =
             session.and_then(|session| session.read().as_any().downcast_ref::<SessionState>().cloned());
-        // Nobody would call a table that is about to be made so.
+        // No table that is about to be created has such a name.
         let is_path = name.contains(std::path::is_separator);
         if let (None, true, Ok(url), Some(state)) = (&table, is_path, ListingTableUrl::parse(name), state) {
             FilesInStore::list(url.as_str(), state.runtime_env()).await?;

@@ -3,8 +3,8 @@
 use std::io;
 use tempfile::TempDir;
 
-/// A folder of the system's for temporary files, which is gone with the value. What tasks write there are rows: who may not read the
-/// tables may not read these.
+/// A temporary folder, which is removed with the value. Tasks write rows there: who may not read the tables must not
+/// read these.
 pub(crate) fn private_folder(prefix: &str) -> io::Result<TempDir> {
     let mut folder = tempfile::Builder::new();
     folder.prefix(prefix);

@@ -8,7 +8,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::AnalyzerRule;
 
-/// Refuses these in a client, where the error is told as it is.
+/// Refuses these in a client, where the user sees the error as it is.
 #[derive(Debug)]
 pub(crate) struct RefusedSettings;
 
@@ -26,7 +26,7 @@ impl AnalyzerRule for RefusedSettings {
     }
 }
 
-/// Fails if one of them is set.
+/// Fails if such a setting is on.
 pub(crate) fn check(config: &ConfigOptions) -> Result<()> {
     let ballista = config.extensions.get::<BallistaConfig>();
     match ballista.is_some_and(BallistaConfig::adaptive_query_planner_enabled) {

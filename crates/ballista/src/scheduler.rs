@@ -11,7 +11,7 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
-/// Serves until the process is ended.
+/// Serves until the process ends.
 pub(crate) async fn run(args: SchedulerArgs) -> Result<(), Box<dyn Error + Send + Sync>> {
     if args.until_stdin_ends {
         parent::end_with_stdin();
@@ -23,7 +23,7 @@ pub(crate) async fn run(args: SchedulerArgs) -> Result<(), Box<dyn Error + Send 
         external_host: args.external_host.unwrap_or_else(|| shown(args.bind)),
         executor_timeout_seconds: args.executor_timeout,
         expire_dead_executor_interval_seconds: 5,
-        // A query without any executor left ends, too.
+        // A query also ends if no executor is left.
         no_executors_grace_period_seconds: args.executor_timeout,
         min_ready_executors: args.min_executors,
         grpc_server_max_decoding_message_size: MESSAGE_SIZE,
@@ -33,7 +33,7 @@ pub(crate) async fn run(args: SchedulerArgs) -> Result<(), Box<dyn Error + Send 
         override_session_builder: Some(Arc::new(state)),
         override_logical_codec: Some(logical_codec()),
         override_physical_codec: Some(physical_codec()),
-        // Rows that were lost are not made again, see `lost_executors`.
+        // Lost rows are not computed again, see `lost_executors`.
         task_max_failures: 1,
         stage_max_failures: 1,
         ..SchedulerConfig::default()
@@ -48,7 +48,7 @@ pub(crate) async fn run(args: SchedulerArgs) -> Result<(), Box<dyn Error + Send 
     Ok(start_grpc_service(address, server).await.map_err(|error| format!("{address}: {error}"))?)
 }
 
-/// As it stands in a URL.
+/// The address as in a URL.
 fn shown(address: std::net::IpAddr) -> String {
     match address {
         std::net::IpAddr::V4(address) => address.to_string(),

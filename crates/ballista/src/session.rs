@@ -26,13 +26,13 @@ pub const MESSAGE_SIZE: u32 = 256 << 20;
 
 /// The settings of a session in any part of a cluster: Ballista's, and our codecs.
 ///
-/// `datafusion.execution.parquet.pushdown_filters` is on, as [`marquetry_datafusion::register`] has it. So is
-/// `datafusion.optimizer.prefer_hash_join`, which Ballista has off: planners of these versions move the `LIMIT` of an `ORDER BY` below
-/// a merge join that leaves rows out (`NOT IN` of columns that are not null), and rows are missing then. What else a session of one process
-/// has for right answers, such as the zone of `timestamptz` without one, it has, too: [`with_right_answers`].
+/// `datafusion.execution.parquet.pushdown_filters` is on, as [`marquetry_datafusion::register`] sets it. So is
+/// `datafusion.optimizer.prefer_hash_join`, which Ballista has off: planners of these versions move the `LIMIT` of an
+/// `ORDER BY` below a merge join that leaves rows out (`NOT IN` of columns that are not null), and rows are missing
+/// then. The other settings that a session needs for right answers are those of one process: [`with_right_answers`].
 ///
-/// `ballista.planner.adaptive.enabled` is off, and refused: where a stage gives no rows, and a window function is asked of them, plans that
-/// are made anew after each stage have one stage more each time, for ever.
+/// `ballista.planner.adaptive.enabled` is off, and refused: where a window function is computed over a stage without
+/// rows, a plan that is made anew after each stage gets one stage more each time, for ever.
 pub fn config() -> SessionConfig {
     with_right_answers(SessionConfig::new_with_ballista())
         .with_ballista_logical_extension_codec(logical_codec())
@@ -43,9 +43,10 @@ pub fn config() -> SessionConfig {
         .set_bool("ballista.planner.adaptive.enabled", false)
 }
 
-/// Files of [`Stores`]. What does not fit in memory goes to `spill_folder`, or to the system's folder of temporary files.
+/// The object stores are [`Stores`]. What does not fit in memory goes to `spill_folder`, or to the system's folder of
+/// temporary files.
 pub fn runtime(spill_folder: Option<&Path>) -> Result<Arc<RuntimeEnv>> {
-    // Files that come while a session lasts are seen.
+    // Files that are added during a session are seen.
     let builder = RuntimeEnvBuilder::new()
         .with_object_store_registry(Arc::new(Stores::default()))
         .with_object_list_cache_limit(0);
@@ -56,14 +57,14 @@ pub fn runtime(spill_folder: Option<&Path>) -> Result<Arc<RuntimeEnv>> {
     Ok(Arc::new(builder.build()?))
 }
 
-/// A session of the scheduler, with these settings. Fails if one of them is refused.
+/// Creates a session of the scheduler, with these settings. Fails if one of them is refused.
 pub fn state(config: SessionConfig) -> Result<SessionState> {
     refused_settings::check(config.options())?;
     let pushdown = config.options().execution.parquet.pushdown_filters;
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime(None)?);
     let mut builder = marquetry_datafusion::register_builder(builder).with_default_features();
     builder.physical_optimizers().get_or_insert_default().rules.push(Arc::new(SingleTaskJoins));
-    // Ballista's and Marquetry's.
+    // Ballista's functions and Marquetry's.
     builder.scalar_functions().get_or_insert_default().extend(ballista_scalar_functions());
     let rules = builder.optimizer().get_or_insert_default().rules.clone();
     let mut state = builder
@@ -72,26 +73,26 @@ pub fn state(config: SessionConfig) -> Result<SessionState> {
         .with_window_functions(ballista_window_functions())
         .build();
     without_constraints(state.table_factories_mut());
-    // What the client has set goes before what Marquetry sets.
+    // The client's setting takes precedence over Marquetry's.
     state.config_mut().options_mut().execution.parquet.pushdown_filters = pushdown;
     Ok(state)
 }
 
-/// A session whose queries a cluster answers: `address` is the host and port of its scheduler.
+/// Creates a session whose queries a cluster answers: `address` is the host and port of its scheduler.
 ///
-/// The session looks into files for their columns; scheduler and executors read them: all have to see them under the same URLs.
-/// Files are tables by their names. Nothing is sent before the first query.
+/// The session reads the schemas of files, scheduler and executors read their rows: all have to see them under the same
+/// URLs. Files are tables by their names. Nothing is sent before the first query.
 pub fn client(address: &str) -> Result<SessionContext> {
     let own = state(config())?;
     let functions = own.scalar_functions().clone();
     let mut state = own.upgrade_for_ballista(format!("http://{address}"))?;
-    // Marquetry's went.
+    // The upgrade dropped Marquetry's functions.
     functions.into_values().try_for_each(|function| state.register_udf(function).map(drop))?;
     let ctx = with_named_files(SessionContext::new_with_state(state));
     ctx.add_analyzer_rule(Arc::new(RefusedSettings));
     ctx.add_optimizer_rule(Arc::new(DescribedTables));
     ctx.add_optimizer_rule(Arc::new(EmptyRelations));
-    // After all other rules: what they look into are the tables that are replaced.
+    // After all other rules, which look into the tables that this one replaces.
     ctx.add_analyzer_rule(Arc::new(SerialisableTables));
     Ok(ctx)
 }

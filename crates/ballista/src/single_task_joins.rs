@@ -1,9 +1,10 @@
 //! Joins that need all rows of both sides: their sides are brought together into one task.
 //!
-//! QUIRK: Ballista 55 has each task answer a join of its part of the right side. A nested loop join that gives rows of its left side gave
-//! them once for each task. A hash join that collects its left side is made one of partitions where its type or its size asks for that,
-//! after the plan around it was made: where that counts on one partition, a sort or a sum for example, the rows of the others were lost,
-//! or came as rows of their own; where it counts on the keys of partitions, these were other ones; and the order of the right side was lost.
+//! QUIRK: Ballista 55 has each task join its part of the right side. A nested loop join that returns rows of its left
+//! side returned them once for each task. A hash join that collects its left side becomes a partitioned one where its
+//! type or its size requires that, after the plan around it was made: where that plan relies on one partition, as a
+//! sort or a sum does, the rows of the others were lost, or came as rows of their own; where it relies on the keys of
+//! partitions, these were other ones; and the order of the right side was lost.
 
 use ballista_core::config::BallistaConfig;
 use datafusion::arrow::datatypes::DataType;
@@ -25,7 +26,7 @@ use datafusion::physical_plan::{
 };
 use std::sync::Arc;
 
-/// Keeps them whole. It comes after all other rules.
+/// Brings the sides of these joins together. It runs after all other rules.
 #[derive(Debug)]
 pub(crate) struct SingleTaskJoins;
 
@@ -62,14 +63,14 @@ fn is_of_right_rows(join_type: JoinType) -> bool {
     matches!(join_type, Inner | Right | RightSemi | RightAnti | RightMark)
 }
 
-/// Whether Ballista makes it a join of partitions, as it collects its left side now.
+/// Whether Ballista makes a partitioned join of one that collects its left side.
 fn may_be_partitioned(join: &HashJoinExec, most_bytes: usize) -> bool {
     *join.partition_mode() == PartitionMode::CollectLeft
         && !join.null_aware
         && !(is_of_right_rows(*join.join_type()) && is_small(join.left().as_ref(), most_bytes))
 }
 
-/// As Ballista tells what is small enough to be sent to each task.
+/// Whether a plan is small enough for Ballista to send it to each task.
 fn is_small(plan: &dyn ExecutionPlan, most_bytes: usize) -> bool {
     let Ok(known) = StatisticsContext::new().compute(plan, &StatisticsArgs::new()) else { return false };
     let width = |data_type: &DataType| match data_type {
@@ -87,11 +88,11 @@ fn is_small(plan: &dyn ExecutionPlan, most_bytes: usize) -> bool {
     bytes.is_some_and(|bytes| bytes < most_bytes)
 }
 
-/// What is above the join gets the partitions and the order that it was made for, whatever the join gives.
+/// Gives the plan above the join the partitions and the order that it was made for, whatever the join returns.
 fn as_planned(join: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let (partitioning, order) = (join.output_partitioning().clone(), join.output_ordering().cloned());
     let partitions = partitioning.partition_count();
-    // Nobody counts on keys that have left the plan.
+    // Nothing relies on keys that have left the plan.
     let has_keys = |keys: &[Arc<dyn PhysicalExpr>]| !keys.iter().any(|key| key.is::<UnKnownColumn>());
     let whole: Arc<dyn ExecutionPlan> = match &partitioning {
         _ if partitions == 1 => Arc::new(CoalescePartitionsExec::new(join)),
@@ -107,8 +108,8 @@ fn as_planned(join: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn Execut
     }))
 }
 
-/// One task has all rows of both sides: an exchange brings the right ones there. A node that brings partitions together would be taken away
-/// again where the plan is cut into stages, as the join does not ask for it.
+/// Brings all rows of both sides into one task, those of the right side by an exchange. A node that merges partitions
+/// would be removed again where the plan is cut into stages, as the join does not require it.
 fn with_right_side_whole(join: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let mut sides: Vec<_> = join.children().into_iter().cloned().collect();
     let Some(right) = sides.last_mut() else { return Ok(Transformed::no(join)) };

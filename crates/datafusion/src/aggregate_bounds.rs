@@ -1,8 +1,8 @@
 //! Dynamic filters of `min` and `max`: rows that lie between the bounds found so far are skipped.
 //!
-//! QUIRK: DataFusion 55 leaves out of such a condition the columns of which it has found no value yet, or which have none in a file that
-//! is read side by side with others: `min(a), max(b)` asks for `b > 9` alone, and loses rows with the least `a`. With one column,
-//! as in `min(a), max(a)`, nothing is left, and all rows are wanted.
+//! QUIRK: DataFusion 55 leaves a column out of such a filter if it has found no value of it yet, or if it has none in a
+//! file that another partition reads: `min(a), max(b)` then filters by `b > 9` alone, and loses rows with the least
+//! `a`. With one column, as in `min(a), max(a)`, no condition is left then, and all rows are read.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -14,7 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use std::sync::Arc;
 
-/// Has aggregates of several columns tell scans nothing. It comes after the rule that has them do so.
+/// Replaces the dynamic filters of aggregates over several columns by `true`. It runs after the rule that adds these.
 #[derive(Debug)]
 pub(crate) struct AggregateBounds;
 
@@ -39,7 +39,7 @@ fn without_bounds(node: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn Ex
     let of_several =
         |told: &DynamicFilterPhysicalExpr| told.children().windows(2).any(|two| two[0] != two[1]);
     let Some(told) = told.filter(|told| of_several(told)) else { return Ok(Transformed::no(node)) };
-    // It stays true, and nobody waits for what it becomes.
+    // It stays true, and nobody waits for an update.
     told.mark_complete();
     let columns = told.children().into_iter().cloned().collect();
     let untold = Arc::new(DynamicFilterPhysicalExpr::new(columns, lit(true)));

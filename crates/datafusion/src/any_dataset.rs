@@ -10,7 +10,7 @@ use marquetry_arrow::dataset::Dataset;
 use marquetry_core::predicate::Predicate;
 use std::collections::HashSet;
 
-/// Either kind of dataset, evolved: its schema was found once, and no query looks at footers for it.
+/// A dataset of either kind, evolved: its schema is known, so that queries read no footers for it.
 #[derive(Debug, Clone)]
 pub(crate) enum AnyDataset {
     Blocking(Dataset),
@@ -18,7 +18,7 @@ pub(crate) enum AnyDataset {
 }
 
 impl AnyDataset {
-    /// At most so many parts.
+    /// Splits the dataset into at most `parts` parts.
     pub(crate) async fn split(self, parts: usize) -> Result<Vec<AnyDataset>> {
         match self {
             AnyDataset::Blocking(dataset) => {
@@ -32,7 +32,7 @@ impl AnyDataset {
         }
     }
 
-    /// The rows of which these are true, with these columns of the schema and those that the predicates ask about.
+    /// Adds the predicates, and projects to these columns of the schema and those that the predicates name.
     pub(crate) fn filtered(
         &self,
         schema: &SchemaRef,
@@ -47,7 +47,7 @@ impl AnyDataset {
         })
     }
 
-    /// Read as these columns.
+    /// Reads the dataset as the columns of `schema`.
     pub(crate) fn with_schema(self, schema: &SchemaRef) -> Result<Self> {
         Ok(match self {
             AnyDataset::Blocking(dataset) => AnyDataset::Blocking(with_schema(dataset, schema)?),
@@ -91,7 +91,7 @@ fn filtered<S: ?Sized>(
     predicates: Vec<Predicate>,
 ) -> Result<Dataset<S>> {
     let Some(evolution) = dataset.evolution() else { return internal_err!("the dataset is not evolved") };
-    // A part has to know all columns that it is asked about.
+    // A part must have all columns that its predicates name.
     let mut read = columns.to_vec();
     for predicate in &predicates {
         let asked = predicate.columns();

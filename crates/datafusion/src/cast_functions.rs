@@ -1,13 +1,14 @@
 //! Functions that are casts, such as `arrow_cast(d, 'Int32')`.
 //!
-//! QUIRK: DataFusion 55 makes casts of them in the very step that compares what is cast, where it is too late to mend that.
+//! QUIRK: DataFusion 55 makes casts of them in the very step that unwraps casts in comparisons, where it is too late to
+//! correct that.
 
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use std::sync::Arc;
 
-/// The cast that a function is; `None` if it is no such function.
+/// The cast that a function call stands for; `None` for other expressions.
 pub(crate) fn as_cast(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
     let Expr::ScalarFunction(function) = expr else { return None };
     if !CASTS.contains(&function.name()) {

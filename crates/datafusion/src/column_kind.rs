@@ -1,4 +1,4 @@
-//! Whether a comparison of stored values gives the same answer as one of the values that are read.
+//! Whether comparing stored values gives the same answer as comparing the values that are read.
 
 use arrow_schema::{DataType, TimeUnit as ArrowUnit};
 use marquetry_core::logical_type::{LogicalType, TimeUnit};
@@ -9,11 +9,11 @@ use marquetry_core::schema::{Leaf, Schema};
 pub(crate) enum Kind {
     /// In files as in DataFusion.
     Same,
-    /// In DataFusion by total order, with NaN at its ends and two zeros; in files as IEEE 754 has it.
+    /// In DataFusion by total order, with NaN at both ends and two zeros; in files by IEEE 754.
     Float,
 }
 
-/// How values of this type compare; `None` of types that are not compared in files.
+/// How values of this type compare; `None` for types that are not compared in files.
 pub(crate) fn kind_of(data_type: &DataType) -> Option<Kind> {
     use DataType::*;
     match value_type(data_type) {
@@ -25,8 +25,8 @@ pub(crate) fn kind_of(data_type: &DataType) -> Option<Kind> {
     }
 }
 
-/// Whether a leaf of a file stores the values of this type, one for one and in the same order. Other leaves can become the
-/// type, too, but it is only after reading that their values are known.
+/// Whether a leaf column stores the values of this type, one to one and in the same order. Other leaf columns can be
+/// converted to the type, too, but their values are only known after reading.
 pub(crate) fn stores(leaf: &Leaf, data_type: &DataType) -> bool {
     use marquetry_encoding::PhysicalType as P;
     let integer = |bits: u8, signed: bool| leaf.logical() == Some(&LogicalType::Integer { bits, signed });
@@ -62,16 +62,16 @@ pub(crate) fn stores(leaf: &Leaf, data_type: &DataType) -> bool {
     }
 }
 
-/// The leaf that is the root field of this name.
+/// The leaf column that is the root field of this name.
 pub(crate) fn root_leaf<'a>(schema: &'a Schema, name: &str) -> Option<&'a Leaf> {
     let mut named =
         schema.columns().iter().filter(|leaf| leaf.path().first().is_some_and(|root| **root == *name));
     let leaf = named.next().filter(|leaf| leaf.path().len() == 1)?;
-    // Two of one name: which is meant is not known.
+    // Two fields of one name are ambiguous.
     named.next().is_none().then_some(leaf)
 }
 
-/// The type of what is in a dictionary, or the type itself.
+/// The value type of a dictionary, or the type itself.
 pub(crate) fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, value) => value,
@@ -83,7 +83,7 @@ pub(crate) fn is_binary(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
 }
 
-/// Whether two types differ in nothing but how their bytes are laid out.
+/// Whether two types differ only in the layout of their bytes.
 pub(crate) fn is_same_but_layout(a: &DataType, b: &DataType) -> bool {
     let (a, b) = (value_type(a), value_type(b));
     a == b || a.is_string() && b.is_string() || is_binary(a) && is_binary(b)

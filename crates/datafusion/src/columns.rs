@@ -7,7 +7,7 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The dotted paths of what is read of a file for some expressions, in the order of the schema.
+/// The dotted paths that expressions read of a file, in the order of the schema.
 pub(crate) fn needed_paths<'a>(
     exprs: impl IntoIterator<Item = &'a Arc<dyn PhysicalExpr>>,
     schema: &Schema,
@@ -18,7 +18,7 @@ pub(crate) fn needed_paths<'a>(
     for (index, mut fields) in needed {
         let root = schema.field(index).name();
         fields.sort();
-        // What is below another one is read with it, and comes right behind it.
+        // A path below another one is read with it, and sorts right behind it.
         let mut last: Option<Vec<String>> = None;
         for field in fields {
             if last.as_ref().is_some_and(|last| field.starts_with(last)) {
@@ -40,7 +40,7 @@ fn collect(expr: &Arc<dyn PhysicalExpr>, schema: &Schema, needed: &mut BTreeMap<
     }
 }
 
-/// The column, and the fields below it, that an expression only takes out.
+/// The column, and the path of fields below it, if that is all that the expression takes.
 fn field_path<'a>(
     expr: &Arc<dyn PhysicalExpr>,
     schema: &'a Schema,

@@ -24,10 +24,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 
-/// Reads a dataset, each part as a partition.
+/// The scan of a dataset: each part is a partition.
 #[derive(Debug)]
 pub(crate) struct DatasetScan {
-    /// Columns that are wanted, by name; parts may read more, for their conditions.
+    /// The projected columns, by name; parts may read more, for their filters.
     schema: SchemaRef,
     parts: Vec<AnyDataset>,
     rows: Option<u64>,
@@ -36,7 +36,7 @@ pub(crate) struct DatasetScan {
 }
 
 impl DatasetScan {
-    /// With the number of all rows, if it is known.
+    /// `rows` is the number of all rows, if it is known.
     pub(crate) fn new(schema: SchemaRef, parts: Vec<AnyDataset>, rows: Option<u64>) -> Self {
         let properties = PlanProperties::new(
             EquivalenceProperties::new(schema.clone()),
@@ -124,7 +124,7 @@ impl ExecutionPlan for DatasetScan {
     }
 }
 
-/// Batches of a part whose sources may wait for their bytes: that is no work for the threads of the runtime.
+/// Reads a part whose sources may block, on a blocking thread instead of those of the runtime.
 fn read_by_thread(part: Dataset, schema: SchemaRef, metrics: BaselineMetrics) -> SendableRecordBatchStream {
     let mut builder = RecordBatchReceiverStream::builder(schema.clone(), BATCHES_AHEAD);
     let sender = builder.tx();
@@ -136,7 +136,7 @@ fn read_by_thread(part: Dataset, schema: SchemaRef, metrics: BaselineMetrics) ->
             let batch = wanted(batch.map_err(of)?, &schema)?;
             timer.done();
             metrics.record_output(batch.num_rows());
-            // Nobody is there any more where the query has what it wants.
+            // The receiver is gone once the query has what it wants.
             if sender.blocking_send(Ok(batch)).is_err() {
                 return Ok(());
             }
@@ -145,7 +145,7 @@ fn read_by_thread(part: Dataset, schema: SchemaRef, metrics: BaselineMetrics) ->
     builder.build()
 }
 
-/// Batches of a part whose bytes are asked for, and decoded once they are there.
+/// Reads a part with asynchronous sources.
 fn read_async(
     part: Dataset<dyn AsyncSource>,
     schema: SchemaRef,
@@ -163,7 +163,7 @@ fn read_async(
     Box::pin(RecordBatchStreamAdapter::new(schema, batches))
 }
 
-/// The columns that are wanted of a batch.
+/// Projects a batch to the columns of `schema`.
 fn wanted(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let of_batch = batch.schema();
     let columns =
@@ -173,5 +173,5 @@ fn wanted(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }
 
-/// Batches of a part that wait to be taken.
+/// Batches that are decoded ahead of the consumer.
 const BATCHES_AHEAD: usize = 2;

@@ -25,11 +25,11 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// A table of a [`Dataset`]: of files anywhere that a [`Source`](marquetry_core::source::Source) can be made for, with its partitions
+/// A table of a [`Dataset`]: of files from any [`Source`](marquetry_core::source::Source), with its partition columns
 /// and its schema, evolved or united.
 ///
-/// Conditions, limits and columns of a query are the dataset's: what they rule out is not read. Files are shared out to the
-/// session's partitions, and read by threads that may wait.
+/// The dataset takes the filters, limit and projection of a query, and does not read what they rule out. Files are
+/// shared out to the session's partitions; sources that block are read on blocking threads.
 ///
 /// ```
 /// # use arrow_array::{ArrayRef, Int32Array, RecordBatch};
@@ -67,14 +67,14 @@ pub struct DatasetTable {
     anew: Option<Anew>,
 }
 
-/// Files, and how many rows they have, if that is known.
+/// The files, and their number of rows, if it is known.
 #[derive(Debug, Clone)]
 struct Known {
     dataset: AnyDataset,
     rows: Option<u64>,
 }
 
-/// What looks for other files.
+/// The function that lists the files anew, and what it found last.
 #[derive(Clone)]
 struct Anew {
     list: Arc<dyn Fn() -> BoxFuture<'static, Result<Option<DatasetTable>>> + Send + Sync>,
@@ -98,8 +98,8 @@ impl fmt::Debug for Anew {
 }
 
 impl DatasetTable {
-    /// Reads the footers of all files: how many rows there are is known then. Fails as [`Dataset::schema`] does, and if the dataset
-    /// has a limit or an offset.
+    /// Creates a table. Reads the footers of all files, so that the number of rows is known. Fails as
+    /// [`Dataset::schema`] does, and if the dataset has a limit or an offset.
     pub fn try_new(dataset: Dataset) -> Result<Self> {
         let whole = evolved(&dataset, dataset.split(1).map_err(of)?)?;
         let schema = whole.schema().map_err(of)?;
@@ -107,7 +107,8 @@ impl DatasetTable {
         Ok(DatasetTable::new(AnyDataset::Blocking(whole), schema, rows))
     }
 
-    /// The same, of files whose bytes come late: those of a store, for example, which [`dataset_in_store`] finds.
+    /// As [`try_new`](Self::try_new), for asynchronous sources: files of a store, for example, which
+    /// [`dataset_in_store`] finds.
     ///
     /// [`dataset_in_store`]: crate::dataset_in_store
     pub async fn try_new_async(dataset: Dataset<dyn AsyncSource>) -> Result<Self> {
@@ -121,9 +122,9 @@ impl DatasetTable {
         DatasetTable { schema, known: Known { dataset, rows }, anew: None }
     }
 
-    /// Has each query ask `list` whether there are other files by now: for a table that outlives them. It gives the table of those that
-    /// there are, or `None` where they are those that it gave last, or that this table was made of. The columns stay those of this table;
-    /// a column that the files have no more is null.
+    /// Has each query call `list`, so that a table that outlives its files sees the current ones. `list` returns a
+    /// table of the current files, or `None` if they are those that it returned last, or that this table was made of.
+    /// The columns stay those of this table; a column that the files no longer have is null.
     #[must_use]
     pub fn listed_anew(
         self,
@@ -146,7 +147,7 @@ impl DatasetTable {
         Some(Translator::of_table(&self.schema).translate(&expr))
     }
 
-    /// What these filters say to a dataset; and whether they are decided by that.
+    /// Translates filters to predicates of the dataset, and returns whether these decide all filters.
     fn predicates(&self, filters: &[Expr]) -> (Vec<Predicate>, bool) {
         let translated: Vec<Option<Translated>> =
             filters.iter().map(|filter| self.translate(filter)).collect();
@@ -156,7 +157,7 @@ impl DatasetTable {
     }
 }
 
-/// The only part of a dataset, with the types that DataFusion expects unless the dataset was told its schema.
+/// The only part of a split dataset, with the types that DataFusion expects unless the caller gave the dataset a schema.
 fn evolved<S: ?Sized>(dataset: &Dataset<S>, parts: Vec<Dataset<S>>) -> Result<Dataset<S>> {
     let mut parts = parts.into_iter();
     let (Some(whole), None) = (parts.next(), parts.next()) else {
@@ -180,8 +181,8 @@ impl TableProvider for DatasetTable {
         TableType::Base
     }
 
-    // An `async fn` would hold the filters. That a future with an `Expr` in it is `Send` takes the compiler fifteen seconds to prove:
-    // through all that SQL's syntax tree has.
+    // An `async fn` would hold the filters. The compiler takes fifteen seconds to prove that a future with an `Expr` in
+    // it is `Send`: it goes through all of SQL's syntax tree.
     fn scan<'table: 'scan, 'state: 'scan, 'columns: 'scan, 'filters: 'scan, 'scan>(
         &'table self,
         state: &'state dyn Session,

@@ -1,7 +1,7 @@
 //! Rewrites `CAST(t AS DATE) = DATE '2024-01-02'` to a range of timestamps, by which files can prune row groups.
 //!
-//! QUIRK: DataFusion 55 takes all timestamps of the day for its midnight, so that it sorts and groups by them no more, and where the
-//! bounds of a file are within the day it fails.
+//! QUIRK: DataFusion 55 takes all timestamps of the day for its midnight: it no longer sorts and groups by them, and it
+//! fails where the bounds of a file lie within the day.
 
 use crate::simplify::{constant, per_second};
 use arrow_schema::{DataType, TimeUnit};
@@ -9,7 +9,7 @@ use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{Between, BinaryExpr, Cast, InList};
 use datafusion::logical_expr::{Expr, ExprSchemable, Operator, lit};
 
-/// A comparison of a day, as one of the column of timestamps; `None` if it is another comparison.
+/// A comparison of a day, as one of the timestamp column; `None` for other expressions.
 pub(crate) fn as_range(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
     match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => match day(left, right, schema) {
@@ -24,7 +24,7 @@ pub(crate) fn as_range(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
                 true => Some(op(low, Operator::Lt)?.or(op(high, Operator::Gt)?)),
             }
         }
-        // Longer lists are no chains of comparisons, and nothing is made of these.
+        // Longer lists do not become chains of comparisons, and DataFusion derives nothing from them.
         Expr::InList(InList { expr, list, negated }) if list.len() <= 3 => {
             let op = if *negated { Operator::NotEq } else { Operator::Eq };
             let each = list.iter().map(|item| day(expr, item, schema)?.compared(op));
@@ -35,7 +35,7 @@ pub(crate) fn as_range(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
     }
 }
 
-/// A day, by the first ticks of a column in it and behind it.
+/// A day, as the first tick of a column in it and the first one after it.
 struct Day {
     column: Expr,
     begin: ScalarValue,
@@ -45,7 +45,7 @@ struct Day {
 fn day(cast: &Expr, other: &Expr, schema: &DFSchema) -> Option<Day> {
     let Expr::Cast(Cast { expr: column, field }) = cast else { return None };
     let is_day = *field.data_type() == DataType::Date32 && matches!(column.as_ref(), Expr::Column(_));
-    // Days of other zones do not begin at midnight.
+    // Days in other time zones do not begin at midnight.
     let DataType::Timestamp(unit, None) = is_day.then(|| column.get_type(schema).ok())?? else { return None };
     let ScalarValue::Date32(Some(day)) = constant(other)? else { return None };
     let midnight = |day: i64| Some(timestamp(unit, day.checked_mul(86_400)?.checked_mul(per_second(unit))?));

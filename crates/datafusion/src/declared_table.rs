@@ -23,19 +23,19 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 
-/// A table that is written as it is declared, and read as one whose columns may all have nulls.
+/// A listing table that is written with its declared schema, and read with all columns nullable.
 #[derive(Debug, Clone)]
 pub(crate) struct DeclaredTable {
     declared: ListingTable,
-    /// Keys that are declared to have no nulls.
+    /// Partition columns that are declared `NOT NULL`.
     required_keys: Vec<String>,
-    /// What is read, with keys that are text.
+    /// The table that is scanned, with partition columns as text.
     read: ListingTable,
     keys: PartitionKeys,
 }
 
 impl DeclaredTable {
-    /// With what is known of files from `caches`.
+    /// `caches` has the file statistics of the session.
     pub(crate) fn try_new(
         declared: &ListingTable,
         required_keys: Vec<String>,
@@ -55,7 +55,7 @@ impl DeclaredTable {
         Ok(DeclaredTable { declared: declared.clone(), required_keys, read, keys })
     }
 
-    /// As the statement says.
+    /// The listing table as the statement declares it.
     #[cfg(feature = "proto")]
     pub(crate) fn declared(&self) -> &ListingTable {
         &self.declared
@@ -66,7 +66,7 @@ impl DeclaredTable {
         &self.required_keys
     }
 
-    /// What a process reads that knows no tables but DataFusion's: null keys are text to it.
+    /// The listing table for a process that knows only DataFusion's tables: the text for null keys is no null there.
     #[cfg(feature = "proto")]
     pub(crate) fn listed(&self) -> Result<ListingTable> {
         if self.keys.fields().is_empty() {
@@ -80,13 +80,13 @@ impl DeclaredTable {
         ListingTable::try_new(config)
     }
 
-    /// The same, of which this is read.
+    /// This table, scanned as `read` is.
     #[cfg(feature = "proto")]
     pub(crate) fn read_as(self, read: DeclaredTable) -> Self {
         DeclaredTable { declared: self.declared, required_keys: self.required_keys, ..read }
     }
 
-    /// What rows are written to.
+    /// The configuration of an insert's sink.
     fn sink(&self, session: &dyn Session, input: &Schema, insert_op: InsertOp) -> Result<FileSinkConfig> {
         self.keys.table().logically_equivalent_names_and_types(input)?;
         let (paths, options) = (self.declared.table_paths(), self.declared.options());
@@ -110,7 +110,7 @@ impl DeclaredTable {
         })
     }
 
-    /// Other formats than ours have no folder for null keys.
+    /// The schema of inserted rows. Formats other than ours have no folder for null keys.
     fn written_schema(&self) -> Schema {
         let is_ours = self.declared.options().format.downcast_ref::<MarquetryFormat>().is_some();
         let may_be_null = |key: &Field| is_ours && !self.required_keys.contains(key.name());
@@ -122,13 +122,13 @@ impl DeclaredTable {
     }
 }
 
-/// The columns that are no keys.
+/// The columns of the files, without partition columns.
 fn fields_of_files(table: &ListingTable) -> Fields {
     let (schema, keys) = (table.schema(), table.options().table_partition_cols.len());
     schema.fields().iter().take(schema.fields().len().saturating_sub(keys)).cloned().collect()
 }
 
-/// Has the session list the files of a table anew.
+/// Removes the file list of a table from the session's cache, so that its files are listed anew.
 fn forget_files(path: &ListingTableUrl, caches: &CacheManager) {
     if let Some(listed) = caches.get_list_files_cache() {
         let key = TableScopedPath { table: path.get_table_ref().clone(), path: path.prefix().clone() };
@@ -136,7 +136,7 @@ fn forget_files(path: &ListingTableUrl, caches: &CacheManager) {
     }
 }
 
-// Futures of listing tables are handed on, of whatever type they are, see `MarquetryTable`.
+// Futures of listing tables are passed on as trait objects, see `MarquetryTable`.
 impl TableProvider for DeclaredTable {
     fn schema(&self) -> SchemaRef {
         self.keys.table().clone()
@@ -208,7 +208,7 @@ impl TableProvider for DeclaredTable {
         if self.keys.fields().is_empty() {
             return declared.insert_into(state, input, insert_op);
         }
-        // That of a listing table makes numbers of the keys that there are.
+        // A listing table's own `insert_into` would parse the keys of existing folders as numbers.
         let sink = self.sink(state, &input.schema(), insert_op);
         let orders = self.declared.try_create_output_ordering(state.execution_props(), &[]);
         let format = self.declared.options().format.clone();

@@ -4,13 +4,13 @@ use datafusion::error::DataFusionError;
 use marquetry_base::{Error, ErrorKind};
 use object_store::path::Path;
 
-/// The error of a file, with its name.
+/// Adds the path of a file to its error.
 #[cold]
 pub(crate) fn of_file(error: Error, path: &Path) -> DataFusionError {
     of(error.in_file(path.as_ref()))
 }
 
-/// An error that has its file's name, or has none.
+/// Converts an error that has its file's name already, or has none.
 #[cold]
 pub(crate) fn of(error: Error) -> DataFusionError {
     match error.kind() {
@@ -19,7 +19,7 @@ pub(crate) fn of(error: Error) -> DataFusionError {
     }
 }
 
-/// A setting that cannot be followed.
+/// The error of a setting that is not supported.
 #[cold]
 pub(crate) fn refused(message: impl Into<String>) -> DataFusionError {
     DataFusionError::Configuration(message.into())

@@ -18,12 +18,13 @@ pub struct MarquetryFormatFactory {
 }
 
 impl MarquetryFormatFactory {
-    /// For this name, such as `parquet`.
+    /// Creates a factory of formats with this name, such as `parquet`.
     pub fn new(name: impl Into<String>) -> Self {
         MarquetryFormatFactory { name: name.into(), options: BTreeMap::new() }
     }
 
-    /// With options that each format has, unless a statement says otherwise: those that `OPTIONS (..)` of a `COPY TO` takes.
+    /// Sets defaults for the options of each format, which a statement overrides: those that `OPTIONS (..)` of a
+    /// `COPY TO` takes.
     #[must_use]
     pub fn with_options(mut self, options: impl IntoIterator<Item = (String, String)>) -> Self {
         self.options.extend(options);

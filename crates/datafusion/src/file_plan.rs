@@ -29,29 +29,29 @@ use marquetry_core::prune::{PruneOptions, PruneReport, RowGroupMatch, Stage, pru
 use object_store::path::Path;
 use std::sync::Arc;
 
-/// A file, and what a query wants of it in the file's own terms.
+/// The plan of one file: what a query wants of it, in terms of the file's schema.
 pub(crate) struct FilePlan {
     pub(crate) footer: ArrowReaderMetadata,
     pub(crate) path: Path,
     pub(crate) batch_size: usize,
-    /// Most rows that are wanted, if all conditions are asked by the reader.
+    /// Maximum number of wanted rows, if the reader evaluates all conditions.
     pub(crate) limit: Option<usize>,
     pub(crate) asks_rows: bool,
     /// The dotted paths of the columns that are read.
     pub(crate) columns: Vec<String>,
-    /// What is known of wanted rows whatever else happens in the query.
+    /// The predicate of the conditions that do not change.
     fixed: Predicate,
-    /// Conditions that become other ones while the query runs.
+    /// Dynamic filters, which change while the query runs.
     dynamic: Vec<Arc<dyn PhysicalExpr>>,
-    /// What has to be asked of rows that were read.
+    /// Conditions that are evaluated on decoded rows.
     residual: Option<Arc<dyn PhysicalExpr>>,
     projection: ProjectionExprs,
-    /// Orders that the rows have to have.
+    /// Orders that the rows must have.
     pub(crate) orders: Vec<RowOrder>,
     output_schema: SchemaRef,
-    /// What the file is read as, and behind that the paths.
+    /// The schema that the file is read as, followed by the columns of VARIANT paths.
     read_as: SchemaRef,
-    /// What its own columns are after VARIANTs got the table's storage, if any of them gets another one.
+    /// The schema of the file's own columns after VARIANTs were converted to the table's storage, if any of them is.
     restored: Option<SchemaRef>,
     paths: PathColumns,
 }
@@ -119,7 +119,7 @@ impl FilePlan {
             columns,
             path: path.clone(),
             batch_size: wanted.batch_size,
-            // A whole batch is looked at for its order, however few of its rows are wanted.
+            // The order is checked for whole batches, however few of their rows are wanted.
             limit: wanted.limit.filter(|_| is_all_ours).map(|limit| match orders.is_empty() {
                 true => limit,
                 false => limit.max(wanted.batch_size),
@@ -138,12 +138,12 @@ impl FilePlan {
         })
     }
 
-    /// The conditions that change, if there are any.
+    /// The conjunction of the dynamic filters, if there are any.
     pub(crate) fn dynamic(&self) -> Option<Arc<dyn PhysicalExpr>> {
         (!self.dynamic.is_empty()).then(|| conjunction(self.dynamic.iter().cloned()))
     }
 
-    /// What is known now of wanted rows; `None` if that is nothing.
+    /// What is known of wanted rows by now; `None` if nothing is.
     pub(crate) fn predicate(&self) -> Result<Option<Predicate>> {
         let mut all = match &self.fixed {
             Predicate::And(all) => all.clone(),
@@ -159,7 +159,7 @@ impl FilePlan {
         Ok((!all.is_empty()).then_some(Predicate::And(all)))
     }
 
-    /// What of a predicate can be asked of statistics.
+    /// The part of a predicate that statistics can answer.
     pub(crate) fn prunable(&self, predicate: &Predicate) -> Result<BoundPredicate> {
         let metadata = self.footer.metadata();
         let bound =
@@ -167,16 +167,16 @@ impl FilePlan {
         bound.map_err(|error| of_file(error, &self.path))
     }
 
-    /// Whether the statistics of a row group say that it has no row for which `predicate` is true.
+    /// Whether the statistics of a row group rule out rows for which `predicate` is true.
     pub(crate) fn is_ruled_out(&self, predicate: &BoundPredicate, row_group: usize) -> Result<bool> {
         let options = PruneOptions::only(Stage::Statistics);
         let (metadata, report) = (self.footer.metadata(), &mut PruneReport::default());
-        // The footer is all that is looked at.
+        // Only the footer is looked at.
         let kept = prune_row_group(&Bytes::new(), metadata, row_group, predicate, &options, report);
         Ok(kept.map_err(|error| of_file(error, &self.path))? == RowGroupMatch::None)
     }
 
-    /// A batch that was read, with the table's storage of VARIANT.
+    /// Converts the VARIANTs of a decoded batch to the table's storage.
     pub(crate) fn restored(&self, batch: RecordBatch) -> Result<RecordBatch> {
         match &self.restored {
             Some(restored) => {
@@ -187,18 +187,19 @@ impl FilePlan {
         }
     }
 
-    /// The schema of [restored](Self::restored) batches that are read as `schema`.
+    /// The schema of [restored](Self::restored) batches that were read as `schema`.
     pub(crate) fn restored_schema(&self, schema: &SchemaRef) -> Result<SchemaRef> {
         Ok(self.restored(RecordBatch::new_empty(schema.clone()))?.schema())
     }
 
-    /// What becomes of batches that are restored to `schema`.
+    /// The last steps for batches that were restored to `schema`: the residual filter and the projection.
     pub(crate) fn output(&self, schema: &SchemaRef) -> Result<Output> {
         Output::new(schema, self.residual.as_ref(), &self.projection, &self.output_schema)
     }
 }
 
-/// The stored columns as the table's types want them read, and the footer to read them by, with the table's virtual columns.
+/// The stored columns with the types that the table reads them as, and the footer to read them by, with the table's
+/// virtual columns.
 fn read_for_table(
     footer: ArrowReaderMetadata,
     options: &ArrowReaderOptions,
@@ -218,7 +219,7 @@ fn read_for_table(
     Ok((stored, footer.with_options(options)?))
 }
 
-/// Fails if a VARIANT is read of which the file has more columns than the table: its shredded values would be missed.
+/// Fails if a VARIANT that is read is shredded in the file but not in the table: its shredded values would be lost.
 fn check_variants(columns: &[String], table: &Schema, file: &Schema) -> marquetry_base::Result<()> {
     let has_typed = |schema: &Schema, name: &str| {
         let field = schema.field_with_name(name).ok().filter(|field| is_variant_storage(field.data_type()));
@@ -235,7 +236,7 @@ fn check_variants(columns: &[String], table: &Schema, file: &Schema) -> marquetr
     }
 }
 
-/// A schema with fields behind its own.
+/// Appends fields to a schema.
 fn with_fields(schema: &SchemaRef, fields: &Fields) -> SchemaRef {
     if fields.is_empty() {
         return schema.clone();
@@ -244,7 +245,8 @@ fn with_fields(schema: &SchemaRef, fields: &Fields) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(all, schema.metadata().clone()))
 }
 
-/// What a filter becomes, and whether that says all that it says. `None` if that is nothing, or nothing that the file can be asked.
+/// Translates a filter, and returns whether the predicate is exact. `None` if there is no predicate that the file can
+/// evaluate.
 fn translate(
     expr: &Arc<dyn PhysicalExpr>,
     read_as: &SchemaRef,

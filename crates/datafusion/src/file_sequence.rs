@@ -1,7 +1,7 @@
 //! The sort order of partitions that read several files, one after the other.
 //!
-//! DataFusion takes the rows of such a partition to be in an order where the bounds of each file are behind those of the file before.
-//! Bounds leave out nulls and NaN: files that have some at their ends would have them in the middle of a partition.
+//! DataFusion takes such a partition to be sorted if the bounds of each file follow those of the file before. Bounds
+//! leave out nulls and NaN: those at the end of a file would lie in the middle of the partition.
 
 use crate::column_kind::value_type;
 use datafusion::common::stats::Precision;
@@ -14,7 +14,7 @@ use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::SortOrderPushdownResult;
 use std::sync::Arc;
 
-/// The orders that a scan declares, up to the first key that has, or may have, more values than lie between its bounds.
+/// The orders that a scan declares, up to the first key that may have values outside of its bounds.
 pub(crate) fn bounded_orders(scan: &FileScanConfig) -> Vec<LexOrdering> {
     let files: Vec<&PartitionedFile> =
         scan.file_groups.iter().filter(|group| group.len() > 1).flat_map(|group| group.iter()).collect();
@@ -26,7 +26,7 @@ pub(crate) fn bounded_orders(scan: &FileScanConfig) -> Vec<LexOrdering> {
 fn is_bounded(key: &PhysicalSortExpr, scan: &FileScanConfig, files: &[&PartitionedFile]) -> bool {
     let Some(column) = key.expr.downcast_ref::<Column>() else { return false };
     let Ok(field) = scan.file_schema().field_with_name(column.name()) else {
-        // A column of the folders has one value in a file.
+        // A partition column has one value in a file.
         return scan.table_partition_cols().find(column.name()).is_some();
     };
     let has_no_nulls = |file: &&PartitionedFile| {
@@ -36,8 +36,8 @@ fn is_bounded(key: &PhysicalSortExpr, scan: &FileScanConfig, files: &[&Partition
     !value_type(field.data_type()).is_floating() && files.iter().all(has_no_nulls)
 }
 
-/// The longest beginning of an order that the partitions have, or can be given by reading their files in another sequence, as
-/// DataFusion does for a sort. `all` gives all columns of the table: orders are declared by these.
+/// The longest prefix of an order that the partitions have, or get by reading their files in another sequence, as
+/// DataFusion does for a sort. `all` is a source of all columns of the table: orders are declared in terms of these.
 pub(crate) fn attainable(
     scan: &FileScanConfig,
     all: &Arc<dyn FileSource>,
@@ -58,7 +58,7 @@ pub(crate) fn attainable(
     Ok(None)
 }
 
-/// The declared orders that a partition has by what is known of its files: those that a plan may have been made of.
+/// The declared orders that a partition has by the statistics of its files: those that a plan may rely on.
 pub(crate) fn orders_of_partition(
     scan: &FileScanConfig,
     all: &Arc<dyn FileSource>,

@@ -8,13 +8,13 @@ use std::sync::Arc;
 /// A condition that all rows of a query fulfil.
 #[derive(Debug, Clone)]
 pub(crate) struct Filter {
-    /// In terms of the table's columns, partition columns among them.
+    /// In terms of the table's columns, including partition columns.
     pub(crate) expr: Arc<dyn PhysicalExpr>,
-    /// Whether nobody asks it after this source. If not, it is here for what it rules out.
+    /// Whether nothing evaluates it after this source. Otherwise it only prunes.
     pub(crate) is_ours: bool,
 }
 
-/// Whether an expression is one that changes while a query runs.
+/// Whether an expression contains a dynamic filter, which changes while a query runs.
 pub(crate) fn has_dynamic_filter(expr: &Arc<dyn PhysicalExpr>) -> bool {
     let is_dynamic =
         |expr: &Arc<dyn PhysicalExpr>| Ok(expr.downcast_ref::<DynamicFilterPhysicalExpr>().is_some());

@@ -12,7 +12,7 @@ use object_store::ObjectStore;
 use std::any::Any;
 use std::sync::Arc;
 
-/// The footers of a session; without a session's cache none is kept.
+/// The cached footers of a session; without a session's cache, none is kept.
 #[derive(Clone, Default)]
 pub(crate) struct FooterCache {
     cache: Option<Arc<FileMetadataCache>>,
@@ -23,7 +23,7 @@ impl FooterCache {
         FooterCache { cache: Some(cache) }
     }
 
-    /// The footer of a file: that which is kept, if the file is still the same, or the one that is read.
+    /// The footer of a file: the cached one if the file has not changed, or else one that is read.
     pub(crate) async fn footer(
         &self,
         file: &StoreFile,
@@ -37,8 +37,8 @@ impl FooterCache {
         let mut footer = footer.map_err(|error| of_file(error, path))?;
         if let (true, Some(version)) = (self.cache.is_some(), footer.file_version().cloned()) {
             let indexes = PageIndexCache::default();
-            // What came with the footer are pages of this file, which others need the room for.
-            // It outlives the query whose memory the limits are of.
+            // Bytes that were fetched along with the footer are pages of this file: their room is for other footers.
+            // The limits are those of a query's memory, which the entry outlives.
             let options = options.clone().with_limits(Limits::default());
             let kept = ArrowReaderMetadata::try_new(footer.metadata().clone(), options);
             let kept = kept.map_err(|error| of_file(error, path))?.with_file_version(version);
@@ -50,7 +50,7 @@ impl FooterCache {
 
     fn keep(&self, file: &StoreFile, footer: ArrowReaderMetadata, indexes: PageIndexCache) {
         let Some(cache) = &self.cache else { return };
-        // The schema is kept, too, and as much for what the table has its columns read as.
+        // The schema is kept, too, and as much again for the types that the table reads its columns as.
         let of_table = 2 * footer.schema().fields().size();
         let (counted_indexes, counted) = (indexes.bytes(), footer.memory_size() + of_table);
         let (store, tag) = (file.store().clone(), tag(file.meta()));
@@ -60,13 +60,13 @@ impl FooterCache {
 
     fn kept(&self, file: &StoreFile) -> Option<ArrowReaderMetadata> {
         let entry = self.cache.as_ref()?.get(&file.meta().location)?;
-        // The cache's key is the path alone: another store may have the same one, another format the same file.
+        // The cache's key is the path alone: another store may have the same path, and another format the same file.
         let kept = entry.file_metadata.as_any().downcast_ref::<KeptFooter>()?;
         let is_same = entry.meta.size == file.meta().size
             && kept.tag == tag(file.meta())
             && Arc::ptr_eq(&kept.store, file.store());
         if is_same && kept.indexes.bytes() > kept.counted_indexes {
-            // What has come to them counts as well.
+            // Page indexes that were added since count as well.
             self.keep(file, kept.footer.clone(), kept.indexes.clone());
         }
         is_same.then(|| kept.footer.clone())
@@ -75,13 +75,13 @@ impl FooterCache {
 
 /// A footer in the cache.
 struct KeptFooter {
-    /// Names of stores do not tell two web servers apart, nor two of memory.
+    /// Names of stores do not distinguish two web servers, nor two in-memory stores.
     store: Arc<dyn ObjectStore>,
     tag: String,
     footer: ArrowReaderMetadata,
-    /// Those of `footer`.
+    /// The page indexes of `footer`.
     indexes: PageIndexCache,
-    /// Bytes of the indexes, and of all, that the cache counts.
+    /// Bytes of the page indexes, and of the whole entry, as the cache counts them.
     counted_indexes: u64,
     counted: usize,
 }

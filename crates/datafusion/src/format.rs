@@ -37,7 +37,7 @@ use marquetry_base::Error;
 use object_store::{ObjectMeta, ObjectStore};
 use std::sync::Arc;
 
-/// Parquet files, read and written by Marquetry.
+/// The `FileFormat` of Parquet files that Marquetry reads and writes.
 #[derive(Debug, Clone, Default)]
 pub struct MarquetryFormat {
     options: Arc<FormatOptions>,
@@ -45,7 +45,7 @@ pub struct MarquetryFormat {
 }
 
 impl MarquetryFormat {
-    /// With these options.
+    /// Creates a format with these options.
     pub fn new(options: FormatOptions) -> Self {
         MarquetryFormat { options: Arc::new(options), output: OutputOptions::default() }
     }
@@ -74,7 +74,7 @@ impl MarquetryFormat {
         SessionParts::of(state.runtime_env()).footers.footer(&file, &self.options.reader_options()?).await
     }
 
-    /// The order that the rows of a file have; `None` if it is passed over, or rows of damaged pages may break it.
+    /// The sort order of a file's rows; `None` if it is ignored, or if rows of damaged pages may break it.
     fn ordering(&self, footer: &ArrowReaderMetadata, table: &Schema) -> Option<LexOrdering> {
         match self.options.ignore_sorting_columns || self.options.on_corrupt != OnCorrupt::Fail {
             true => None,
@@ -82,8 +82,8 @@ impl MarquetryFormat {
         }
     }
 
-    /// Fails if the file has nulls where the table has none: it was made of other files, and what was planned without nulls would leave
-    /// rows out.
+    /// Fails if the file has nulls in a column that is not nullable in the table: the table was made of other files,
+    /// and a plan made without nulls would lose rows.
     fn statistics(
         &self,
         footer: &ArrowReaderMetadata,
@@ -120,7 +120,7 @@ impl FileFormat for MarquetryFormat {
     }
 
     fn compression_type(&self) -> Option<FileCompressionType> {
-        // So that a table of a folder has its *.parquet files, whatever name the format was asked for by.
+        // So that a table of a folder takes its *.parquet files, by whatever name the statement calls the format.
         Some(FileCompressionType::UNCOMPRESSED)
     }
 
@@ -131,7 +131,7 @@ impl FileFormat for MarquetryFormat {
         objects: &[ObjectMeta],
     ) -> Result<SchemaRef> {
         let at_once = state.config_options().execution.meta_fetch_concurrency.get();
-        // One after the other in the order of their names: columns come in the order in which they are first seen.
+        // In the order of their names: columns are ordered by the file in which they first appear.
         let mut objects = objects.to_vec();
         objects.sort_by(|a, b| a.location.cmp(&b.location));
         let footers = objects.iter().map(|object| self.footer(state, store, object).boxed());
@@ -218,5 +218,5 @@ impl FileFormat for MarquetryFormat {
     }
 }
 
-/// The extension of files that are written, and of those that a table of a folder has.
+/// The extension of files that are written, and of those that a table of a folder lists.
 const EXTENSION: &str = "parquet";

@@ -1,7 +1,8 @@
 //! Grouping sets: columns that a set leaves out are null there, whatever is known of them before.
 //!
-//! QUIRK: DataFusion 55 takes for the rows behind `GROUP BY ROLLUP (a, b)` what it knows of those before: that `a` is constant, as `WHERE a = 1`
-//! says, that rows are sorted or partitioned by it, or that it equals another column. So groups came several times, and sorts were left out.
+//! QUIRK: DataFusion 55 assumes of the output of `GROUP BY ROLLUP (a, b)` what it knows of the input: that `a` is
+//! constant, as `WHERE a = 1` says, that rows are sorted or partitioned by it, or that it equals another column. So
+//! groups came out several times, and sorts were left out.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -15,8 +16,8 @@ use datafusion::physical_plan::{
 };
 use std::sync::Arc;
 
-/// Hides what is known of the input of grouping sets behind a union with no rows, of which nothing is known. It runs before the rules that
-/// make use of it.
+/// Hides the properties of the input of grouping sets behind a union with an empty relation, which has none. It runs
+/// before the rules that use them.
 #[derive(Debug)]
 pub(crate) struct GroupingSets;
 
@@ -45,7 +46,8 @@ impl PhysicalOptimizerRule for GroupingSets {
     }
 }
 
-/// Whether something is known of the rows that grouping sets are made of. Columns are null behind them alone.
+/// Whether anything is known of the rows that grouping sets are made of. Only the first aggregate, of raw rows, makes
+/// columns null.
 fn must_hide_input(aggregate: &AggregateExec) -> bool {
     let input = aggregate.input();
     let known = input.equivalence_properties();

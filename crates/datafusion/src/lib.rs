@@ -15,44 +15,49 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! DataFusion's own Parquet, its feature `parquet`, is not needed for that, nor is the crate `parquet`. With the feature, `register`
-//! takes its place; only `SessionContext::read_parquet` and its kin, which name it, stay with it.
+//! DataFusion's own Parquet (its feature `parquet`) is not needed, nor is the crate `parquet`. With that feature,
+//! `register` replaces it; only `SessionContext::read_parquet` and its kin, which name it, still use it.
 //!
 //! # What is read
-//! - The columns that a query needs, and of structs the fields that it needs; `input_file_name()` and `file_row_index()`.
-//! - Rows for which conditions are true. A condition that means the same to a file is asked while the file is read, and nobody asks
-//!   it again: comparisons with literals and between columns of one type, `IN`, `IS NULL`, `IS DISTINCT FROM`, `LIKE`,
-//!   `starts_with`, and what `AND`, `OR` and `NOT` make of these. Others rule out what they can. Floats are among these: DataFusion
-//!   orders them totally, with NaN at both ends by its sign.
-//! - Not what statistics, bloom filters, dictionaries and page indexes rule out; nor files whose statistics do, before they are
-//!   opened; nor row groups that a sort with a limit or a join rules out while the query runs.
+//! - The columns that a query needs, and those fields of structs that it needs; `input_file_name()` and `file_row_index()`.
+//! - Rows for which conditions are true. The reader evaluates a condition that means the same in a file (predicate
+//!   pushdown), and nothing evaluates it again: comparisons with literals and between columns of one type, `IN`, `IS
+//!   NULL`, `IS DISTINCT FROM`, `LIKE`, `starts_with`, and combinations of these by `AND`, `OR` and `NOT`. Other
+//!   conditions only prune, those on floats among them: DataFusion orders floats totally, with NaN at both ends by its
+//!   sign.
+//! - Not what statistics, bloom filters, dictionaries and page indexes rule out; nor files whose statistics do, before
+//!   they are opened; nor row groups that the dynamic filter of a sort with a limit or of a join rules out while the
+//!   query runs.
 //! - Footers once: the session's cache keeps them, by store, path, size and ETag or time of change.
 //!
-//! A file is read by several partitions: by row groups, and where it has fewer than 8 of them and an offset index, by rows.
-//! `count(*)`, `count(column)`, `min` and `max` come from footers where these are certain. The order that `sorting_columns` promise
-//! is the order of the scan, as far as bounds of row groups confirm it, and up to the first column that may have nulls. Where a query
-//! makes use of it, each row that is read is compared with the one before, and one that breaks the order fails the query.
+//! Several partitions can share a file: by row groups, or by rows if it has fewer than 8 row groups and an offset
+//! index. `count(*)`, `count(column)`, `min` and `max` come from footers where these are certain. The order of the scan
+//! is the one that `sorting_columns` promise, as far as bounds of row groups confirm it, and up to the first column
+//! that may have nulls. Where a query makes use of it, each row is compared with the one before, and one that breaks
+//! the order fails the query.
 //!
-//! `PRIMARY KEY`, `UNIQUE` and `NOT NULL` in `CREATE EXTERNAL TABLE` are read and not relied on: nothing holds files to them, nor those that come
-//! later to what the first ones require. Nulls are not inserted into a column that is `NOT NULL`. Keys of folders are null where the folder is
-//! called `key=__HIVE_DEFAULT_PARTITION__`, whatever their type, and rows whose key is null are inserted into it.
+//! `PRIMARY KEY`, `UNIQUE` and `NOT NULL` in `CREATE EXTERNAL TABLE` are parsed, but not relied on: nothing enforces
+//! them in files, and files that are added later need not meet what the first ones do. Inserting a null into a `NOT
+//! NULL` column fails. A partition column is null where the folder is called `key=__HIVE_DEFAULT_PARTITION__`, whatever
+//! its type, and rows whose key is null are inserted into that folder.
 //!
 //! # What is written
-//! `COPY TO` and `INSERT INTO` write each file by a task of its own. No file has its name before the last row of the statement is in
-//! its file; where the statement fails before that, none gets one. The order that a statement asks for is recorded as `sorting_columns`, unless the
-//! table has nested columns.
+//! `COPY TO` and `INSERT INTO` write each file in a task of its own. No file gets its name before all rows of the
+//! statement are written; if the statement fails before that, none does. The order that a statement asks for is
+//! recorded as `sorting_columns`, unless the table has nested columns.
 //!
 //! # VARIANT
-//! [`register`] brings functions of VARIANT: `variant_get(v, 'user.id')` is what a path leads to, as a VARIANT, `variant_get(v, 'user.id',
-//! 'bigint')` a value of that type; `variant_to_json(v)`, `json_to_variant(text)`; `is_variant_null(v, 'user.id')`. SQL has paths as they are
-//! written elsewhere: `v:user.id::bigint`, `CAST(v:user.id AS bigint)`; a name that needs it stands in double quotes, an element of a list
-//! in brackets. A cast keeps the value, or gives NULL: [`VariantPath`](marquetry_arrow::variant::VariantPath) says which values are of which type.
+//! [`register`] adds functions of VARIANT: `variant_get(v, 'user.id')` returns the value at a path as a VARIANT,
+//! `variant_get(v, 'user.id', 'bigint')` as a value of that type; `variant_to_json(v)`, `json_to_variant(text)`;
+//! `is_variant_null(v, 'user.id')`. SQL has the path syntax of other engines: `v:user.id::bigint`, `CAST(v:user.id AS
+//! bigint)`; a name that needs quotes stands in double quotes, an element of a list in brackets. A cast keeps the
+//! value, or gives NULL: [`VariantPath`](marquetry_arrow::variant::VariantPath) says which values are of which type.
 //!
-//! A path is a column: where it is shredded only its typed columns are read, and conditions on it rule out row groups and pages by
-//! these, and are asked while a file is read. Three nothings are kept apart: of a row that is NULL, and where the path leads nowhere,
-//! `v:user.id` is NULL; a variant that is null is not, and `is_variant_null` says so. Files of one table may be shredded in several
-//! ways: the table has the VARIANT with nothing shredded then, or as its declaration says, and what is read of each file as a whole is put
-//! together again.
+//! A path is read as a column: where it is shredded, only its typed columns are read, and conditions on it prune row
+//! groups and pages, and are evaluated by the reader. `v:user.id` is NULL where the row is NULL, and where the path
+//! leads nowhere; a variant null is not NULL, and `is_variant_null` detects it. Files of one table may be shredded
+//! differently: the table's column is then unshredded, or has the shape that is declared, and a VARIANT that is read as
+//! a whole is converted to that.
 //!
 //! ```
 //! use datafusion::prelude::SessionContext;
@@ -68,45 +73,47 @@
 //! ```
 //!
 //! # Datasets as tables
-//! [`DatasetTable`] makes a table of a [`Dataset`](marquetry_arrow::dataset::Dataset): files of which the caller says how they are
-//! found, opened, and brought to one schema. [`dataset_in_store`] makes one of a folder in a store of the session.
+//! [`DatasetTable`] makes a table of a [`Dataset`](marquetry_arrow::dataset::Dataset): the caller decides how its files
+//! are found, opened, and brought to one schema. [`dataset_in_store`] makes a dataset of a folder in a store of the
+//! session.
 //!
 //! # Options
-//! Names are those of DataFusion: `SET datafusion.execution.parquet.NAME = ..` before a table is made, or `OPTIONS ('NAME' ..)` of a
-//! statement, which has the last word. What cannot be followed is refused with a sentence, by the statement that would read or write.
+//! Names are those of DataFusion: `SET datafusion.execution.parquet.NAME = ..` before a table is made, or `OPTIONS
+//! ('NAME' ..)` of a statement, which takes precedence. An option that is not supported is refused with an error that
+//! says why, by the statement that would read or write.
 //!
 //! | reading | |
 //! |---|---|
-//! | `pushdown_filters` | true (what [`register`] sets): conditions are asked of rows while files are read. False: they only rule out files, row groups and pages, by statistics, bloom filters, dictionaries and page indexes. `SET` acts on tables that are there, too |
-//! | `pruning` | false: nothing is ruled out without being read, no file and no row group |
-//! | `enable_page_index` | false: page indexes rule out nothing |
-//! | `skip_metadata` | true: of the metadata of its files a table has only their extension types (UUID, JSON, GEOMETRY and GEOGRAPHY with their reference systems, VARIANT): those that all files have that have the column |
-//! | `metadata_size_hint` | how many bytes of the end of a file are asked for first, 64 KiB at least |
+//! | `pushdown_filters` | true (what [`register`] sets): the reader evaluates conditions. False: they only prune files, row groups and pages, by statistics, bloom filters, dictionaries and page indexes. `SET` affects existing tables, too |
+//! | `pruning` | false: nothing is pruned, no file and no row group |
+//! | `enable_page_index` | false: page indexes do not prune |
+//! | `skip_metadata` | true: of the metadata of its files a table only has extension types (UUID, JSON, GEOMETRY and GEOGRAPHY with their reference systems, VARIANT): those on which all files that have the column agree |
+//! | `metadata_size_hint` | how many bytes are read from the end of a file first, at least 64 KiB |
 //! | `schema_force_view_types` | true: text and bytes are views |
 //! | `binary_as_string` | true: bytes are read as text |
-//! | `coerce_int96` | the unit of INT96 timestamps; without it nanoseconds. A value that does not fit is an error |
+//! | `coerce_int96` | the unit of INT96 timestamps; the default is nanoseconds. A value that does not fit is an error |
 //! | `coerce_int96_tz` | their time zone; refused without `coerce_int96` |
-//! | `on_corrupt` | Marquetry's own: `fail`, or what to do where pages of the columns that a query reads are damaged: `skip_page`, `null_page`, `skip_row_group`. What was lost is counted as `rows_left_out` and `values_made_null`, and logged. Conditions are asked after reading then |
-//! | `ignore_sorting_columns` | Marquetry's own. True: rows are sorted where an order is needed, whatever footers say of it |
-//! | `bloom_filter_on_read` | false is refused: a bloom filter is read where that is cheaper than what it may spare |
-//! | `reorder_filters` | conditions are asked in the order of what they cost, whichever it is |
-//! | `force_filter_selections` | true is refused: how rows are chosen is decided for each row group |
+//! | `on_corrupt` | Marquetry's own: `fail`, or what to do about damaged pages of the columns that a query reads: `skip_page`, `null_page`, `skip_row_group`. Losses are counted as `rows_left_out` and `values_made_null`, and logged. Conditions are then evaluated after reading |
+//! | `ignore_sorting_columns` | Marquetry's own. True: rows are sorted where an order is needed, whatever footers promise |
+//! | `bloom_filter_on_read` | false is refused: a bloom filter is read where that costs less than it may save |
+//! | `reorder_filters` | conditions are evaluated in the order of their cost, whatever the setting |
+//! | `force_filter_selections` | true is refused: how rows are selected is decided for each row group |
 //! | `max_predicate_cache_size` | refused: there is no such cache |
-//! | `max_in_list_size` | another than 20 is refused: lists of any length rule out rows |
+//! | `max_in_list_size` | any value but 20 is refused: lists of any length prune |
 //!
 //! | writing | |
 //! |---|---|
-//! | `compression`, `dictionary_enabled`, `statistics_enabled`, `encoding` | followed, and with `::column` behind the name for one column. `encoding` may be `auto`, which is what it is without the option: the smallest of all that fit, found by trying |
+//! | `compression`, `dictionary_enabled`, `statistics_enabled`, `encoding` | followed, and with `::column` behind the name for one column. `encoding` may be `auto`, the default: the smallest of all that fit, found by trying |
 //! | `bloom_filter_on_write`, `bloom_filter_fpp`, `bloom_filter_ndv` | followed; `bloom_filter_enabled::column`, `bloom_filter_fpp::column`, `bloom_filter_ndv::column` too |
 //! | `max_row_group_size`, `max_row_group_bytes`, `data_pagesize_limit`, `data_page_row_count_limit`, `dictionary_page_size_limit`, `write_batch_size` | followed |
 //! | `writer_version`, `skip_arrow_metadata`, `column_index_truncate_length`, `statistics_truncate_length`, `metadata::key` | followed |
 //! | `created_by` | followed, unless it is DataFusion's default: readers go by this name, and the file is Marquetry's |
-//! | `execution.keep_partition_by_columns` | true: files have the keys that their folders are called by, too |
+//! | `execution.keep_partition_by_columns` | true: files also contain the partition columns that name their folders |
 //! | `allow_single_file_parallelism` | true: the columns of a file are encoded on `target_partitions` threads; false: on one |
-//! | `maximum_parallel_row_group_writers` | another than 1 is refused |
-//! | `maximum_buffered_record_batches_per_stream` | another than 2 is refused: no batch waits in a queue |
+//! | `maximum_parallel_row_group_writers` | any value but 1 is refused |
+//! | `maximum_buffered_record_batches_per_stream` | any value but 2 is refused: batches are not queued |
 //! | `content_defined_chunking.enabled`, `content_defined_chunking.min_chunk_size`, `content_defined_chunking.max_chunk_size`, `content_defined_chunking.norm_level` | followed; pages end elsewhere than in DataFusion's own files |
-//! | `checkpoint_every` | refused: a store shows a file when it is whole |
+//! | `checkpoint_every` | refused: a store shows a file only once it is complete |
 //! | `crypto.*` | refused, for reading too: encrypted files are neither read nor written |
 //!
 //! # Metrics
@@ -117,15 +124,16 @@
 //! `values_made_null`.
 //!
 //! # Plans as bytes
-//! With the feature `proto`, `MarquetryPhysicalCodec` and `MarquetryLogicalCodec` have DataFusion's messages carry scans, sinks, tables
-//! and formats of Marquetry, with all of their options, the conditions that are asked in files, and the version of each file.
-//! `serialisable` prepares a logical plan for that; `SerialisableTables` does so for all plans of a session. A message of another
-//! version, with more in it than this version knows, or with another checksum, is refused: what runs together is of one release.
-//! Tables with virtual columns, or with an adapter of columns of their own, are not sent, and keys of encrypted files neither.
+//! With the feature `proto`, `MarquetryPhysicalCodec` and `MarquetryLogicalCodec` let DataFusion's messages carry
+//! scans, sinks, tables and formats of Marquetry, with all of their options, the conditions that were pushed down, and
+//! the version of each file. `serialisable` prepares a logical plan for that; `SerialisableTables` does so for all
+//! plans of a session. A message of another version, with unknown fields, or with a wrong checksum is refused: all
+//! processes must be of one release. Tables with virtual columns or a schema adapter of their own cannot be sent, nor
+//! can keys of encrypted files.
 //!
 //! # Memory
-//! What readers and writers hold is counted by the session's memory pool. A scan reads ahead by a part of what is left there; where not
-//! even what it needs next is left, the query ends with an error (`ResourcesExhausted`).
+//! The session's memory pool counts what readers and writers hold. A scan reads ahead by a part of what is left in the
+//! pool; if not even the bytes that it needs next fit, the query fails (`ResourcesExhausted`).
 
 #![forbid(unsafe_code)]
 

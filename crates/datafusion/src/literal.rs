@@ -4,7 +4,7 @@ use datafusion::common::ScalarValue;
 use marquetry_base::datetime_text::Moment;
 use marquetry_core::predicate::{Literal, Number};
 
-/// The literal that stands for a scalar; `None` where there is none that means exactly the same.
+/// The literal of a scalar; `None` if none means exactly the same.
 pub(crate) fn literal(value: &ScalarValue) -> Option<Literal> {
     use ScalarValue::*;
     if value.is_null() {
@@ -39,7 +39,7 @@ pub(crate) fn literal(value: &ScalarValue) -> Option<Literal> {
     })
 }
 
-/// Whether a scalar is a float that is not a number.
+/// Whether a scalar is NaN.
 pub(crate) fn is_nan(value: &ScalarValue) -> bool {
     match value {
         ScalarValue::Float16(Some(value)) => value.is_nan(),
@@ -51,7 +51,7 @@ pub(crate) fn is_nan(value: &ScalarValue) -> bool {
 
 fn decimal(value: i128, scale: i8) -> Literal {
     let digits = value.unsigned_abs().to_string();
-    // Zero has none.
+    // Zero has no digits.
     let digits = digits.trim_start_matches('0').into();
     let is_negative = value < 0;
     Literal::Number(Number::Finite { is_negative, digits, scale: scale.into() })
@@ -59,7 +59,7 @@ fn decimal(value: i128, scale: i8) -> Literal {
 
 fn moment(value: i64, per_second: i64) -> Literal {
     let nanos = value.rem_euclid(per_second) * (1_000_000_000 / per_second);
-    // Less than a second of nanoseconds.
+    // Less than a second.
     let nanos = u32::try_from(nanos).unwrap_or(0);
     Literal::Timestamp(Moment { seconds: value.div_euclid(per_second), nanos, digits: 0, has_offset: false })
 }

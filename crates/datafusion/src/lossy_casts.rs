@@ -13,8 +13,8 @@ use datafusion::logical_expr::expr::{
 };
 use datafusion::logical_expr::{Expr, ExprSchemable, Operator, cast, lit, try_cast};
 
-/// The cast by way of a type that DataFusion does not unwrap; `None` if it is no lossy cast. Casts anywhere are rewritten, as filters on the
-/// columns of a view reach its casts later. The rewritten cast is slower.
+/// The cast by way of a type that DataFusion does not unwrap; `None` if the expression is no lossy cast. Casts are
+/// rewritten everywhere, as filters on the columns of a view meet its casts later. The rewritten cast is slower.
 pub(crate) fn without_unwrapping(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
     use DataType::{Date32, Date64, Int64, Timestamp};
     let (inner, to, is_tried) = match expr {
@@ -45,13 +45,13 @@ pub(crate) fn without_unwrapping(expr: &Expr, schema: &DFSchema) -> Option<Expr>
     })
 }
 
-/// Whether an expression only computes: it compares nothing, and hands its columns to no function that may.
+/// Whether an expression only computes: it compares nothing, and passes its columns to no function that may.
 pub(crate) fn only_computes(expr: &Expr) -> bool {
     use Operator::{Divide, Minus, Modulo, Multiply, Plus};
     match expr {
         Expr::Column(_) | Expr::Literal(..) => true,
         Expr::Alias(Alias { expr, .. }) | Expr::Negative(expr) => only_computes(expr),
-        // Times have other values by that way.
+        // A rewritten cast to a temporal type gives other values.
         Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field }) => {
             !field.data_type().is_temporal() && only_computes(expr)
         }
@@ -64,7 +64,7 @@ pub(crate) fn only_computes(expr: &Expr) -> bool {
     }
 }
 
-/// Whether it is the sum or the mean of what is only computed: nobody sees what they are made of.
+/// Whether an expression is a sum or mean of mere computations: nothing compares the values that it adds.
 pub(crate) fn only_adds(expr: &Expr) -> bool {
     match expr {
         Expr::Alias(Alias { expr, .. }) => only_adds(expr),
@@ -80,7 +80,7 @@ pub(crate) fn only_adds(expr: &Expr) -> bool {
     }
 }
 
-/// What a time is made of, as a number in its unit, if a cast loses some of it.
+/// The result of a cast to a time or date, as a number of its units, if the plain cast would lose some of it.
 ///
 /// QUIRK: arrow's casts of decimals to timestamps cut off the high bits of numbers that 64 do not hold.
 fn number_of_units(value: &Expr, from: &DataType, to: &DataType, is_tried: bool) -> Option<Expr> {
@@ -94,7 +94,7 @@ fn number_of_units(value: &Expr, from: &DataType, to: &DataType, is_tried: bool)
             let digits = Decimal256(within_i64(*precision, *scale), *scale);
             Some(changed(changed(value.clone(), digits), Int64))
         }
-        // These fail, unless they are tried.
+        // Without TRY_CAST, these fail.
         _ if !is_tried => None,
         (UInt64, Timestamp(..)) => Some(try_cast(cast(value.clone(), Decimal256(20, 0)), Int64)),
         (Timestamp(coarse, from), Timestamp(fine, to)) if fine > coarse && from.is_some() == to.is_some() => {
@@ -108,14 +108,15 @@ fn number_of_units(value: &Expr, from: &DataType, to: &DataType, is_tried: bool)
     }
 }
 
-/// The precision of no more digits before the point than numbers of 64 bits have, which makes a cast of others fail.
+/// The precision that leaves no more digits before the point than numbers of 64 bits have; a cast of larger numbers to
+/// it fails.
 ///
 /// QUIRK: arrow's casts of decimals of 256 bits to signed integers cut off the high bits of numbers from 2 to the 64 on.
 fn within_i64(precision: u8, scale: i8) -> u8 {
     precision.min(scale.saturating_add(19).max(1).unsigned_abs())
 }
 
-/// The type that has all digits of another one, of values that can be cast, if a cast from that one loses some.
+/// The decimal type with all digits of `from` that values can have in `to`, if a cast from `from` to `to` loses some.
 fn all_digits(from: &DataType, to: &DataType, is_tried: bool) -> Option<DataType> {
     let digits = |of: &DataType| match of {
         DataType::Decimal32(precision, scale)

@@ -1,9 +1,10 @@
 //! Conditions on lossy expressions: `CAST(f AS INT) = 1` of doubles, `i / 2 = 3`, days of timestamps that have a zone.
 //!
-//! QUIRK: DataFusion 55 turns such a condition around for the bounds of the column, as if only one value became the one that is asked for:
-//! `f` would be 1.0, and `i` 6. Where that leaves one value, it sorts and groups by the column no more, and where the bounds of a file leave
-//! none, it fails. It does not look into a condition that is negated twice, which says the same. One of a column, `CAST(t AS DATE) = d`,
-//! stays beside it: orders are told by it.
+//! QUIRK: DataFusion 55 inverts such a condition to bounds of the column, as if only one value became the one that it
+//! is compared with: `f` would be 1.0, and `i` 6. Where that leaves one value, it no longer sorts or groups by the
+//! column, and where the bounds of a file leave none, it fails. It does not analyze a condition that is negated twice,
+//! which means the same. An equality with a column, `CAST(t AS DATE) = d`, is kept beside the negated one: orders are
+//! derived from it.
 
 use arrow_schema::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -17,7 +18,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{CastExpr, NotExpr};
 use std::sync::Arc;
 
-/// Negates them twice. It comes after the rules that take two negations away.
+/// Negates these conditions twice. It runs after the rules that remove double negations.
 #[derive(Debug)]
 pub(crate) struct LossyConditions;
 
@@ -50,19 +51,19 @@ impl OptimizerRule for LossyConditions {
     }
 }
 
-/// The condition within two negations, if there are two.
+/// The condition inside a double negation, or the condition itself.
 pub(crate) fn without_negations(condition: &Arc<dyn PhysicalExpr>) -> &Arc<dyn PhysicalExpr> {
     let Some(outer) = condition.downcast_ref::<NotExpr>() else { return condition };
     outer.arg().downcast_ref::<NotExpr>().map_or(condition, NotExpr::arg)
 }
 
-/// Whether a condition says that a column is the same as something else, which orders are told by.
+/// Whether a condition equates a column with something else, from which orders are derived.
 fn is_of_column(condition: &Expr) -> bool {
     let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = condition else { return false };
     matches!((&**left, &**right), (Expr::Column(_), _) | (_, Expr::Column(_)))
 }
 
-/// Whether DataFusion turns it around, and must not.
+/// Whether DataFusion would invert the condition, and must not.
 fn is_lossy(condition: &Expr, schema: &DFSchema) -> bool {
     use DataType::{Date32, Date64, Float32, Float64, Timestamp};
     let is_turned_around = match condition {
@@ -73,7 +74,7 @@ fn is_lossy(condition: &Expr, schema: &DFSchema) -> bool {
         Expr::Cast(_) => true,
         _ => false,
     };
-    // It does so with columns of these types alone.
+    // It inverts conditions on columns of these types only.
     let has_bounds = |column: &&Column| {
         schema.field_from_column(column).is_ok_and(|field| {
             let data_type = field.data_type();
@@ -85,7 +86,7 @@ fn is_lossy(condition: &Expr, schema: &DFSchema) -> bool {
         && condition.exists(|expr| Ok(loses(expr, schema))).unwrap_or(true)
 }
 
-/// Whether several values of what it is made of may become the same.
+/// Whether an expression may map several values to one.
 fn loses(expr: &Expr, schema: &DFSchema) -> bool {
     if expr.column_refs().is_empty() {
         return false;
@@ -103,7 +104,7 @@ fn loses(expr: &Expr, schema: &DFSchema) -> bool {
     }
 }
 
-/// Whether a cast gives different values for different ones, or fails.
+/// Whether a cast maps different values to different ones, or fails.
 fn keeps_values_apart(from: &DataType, to: &DataType) -> bool {
     use DataType::{Date32, Date64, Timestamp};
     match (from, to) {

@@ -61,7 +61,7 @@ impl ScanMetrics {
         }
     }
 
-    /// Adds what one reader counted in all.
+    /// Adds the totals of one reader.
     pub(crate) fn add(&self, read: &ReadMetrics, asks_rows: bool) {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let mut left = count(read.row_groups);
@@ -92,7 +92,7 @@ impl ScanMetrics {
         self.pages_skipped.add(count(read.pages_skipped));
     }
 
-    /// Rows and values that a damaged file did not give.
+    /// Adds rows and values that were lost to damage.
     pub(crate) fn lost(&self, rows: u64, values: u64) {
         self.rows_left_out.add(usize::try_from(rows).unwrap_or(usize::MAX));
         self.values_made_null.add(usize::try_from(values).unwrap_or(usize::MAX));

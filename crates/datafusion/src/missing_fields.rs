@@ -5,12 +5,12 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The schema of files with these ones, which have all of its fields together.
+/// The merged schema of files with these schemas, with fields nullable that some of them lack.
 pub(crate) fn null_where_missing(common: Schema, files: &[Schema]) -> Schema {
     if !common.fields().iter().any(|field| has_required(field)) {
         return common;
     }
-    // Most files are alike.
+    // Most files have the same schema.
     let differing: HashSet<&Fields> = files.iter().map(Schema::fields).collect();
     let differing: Vec<&Fields> = differing.into_iter().collect();
     Schema::new_with_metadata(relaxed(common.fields(), &differing), common.metadata)
@@ -22,7 +22,7 @@ fn has_required(field: &Field) -> bool {
 }
 
 fn relaxed(common: &Fields, files: &[&Fields]) -> Fields {
-    // PERF: a table may have thousands of columns, each of which is looked for in each of these.
+    // PERF: a table may have thousands of columns, each of which is looked up in each of these.
     let files: Vec<HashMap<&str, &FieldRef>> = files
         .iter()
         .map(|fields| fields.iter().rev().map(|field| (field.name().as_str(), field)).collect())

@@ -3,8 +3,8 @@
 use crate::variant_storage::with_type;
 use arrow_schema::{DataType, FieldRef, Fields, Schema};
 
-/// The schema with no views within lists, maps and structs: DataFusion's functions compare what is in there with literals, and know
-/// those as text and bytes alone. Columns themselves may be views.
+/// The schema with no views within lists, maps and structs: DataFusion's functions compare nested values with literals,
+/// and support only plain text and bytes there. Top-level columns may be views.
 pub(crate) fn without_nested_views(schema: &Schema) -> Schema {
     let fields = schema.fields().iter().map(|field| with_type(field, below(field.data_type())));
     Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone())

@@ -69,7 +69,8 @@ fn conditions(all: Expr, schema: &DFSchema) -> Result<Expr> {
     Ok(conjunction(all.collect::<Result<Vec<_>>>()?).unwrap_or_else(|| lit(true)))
 }
 
-/// It becomes a join. That of `NOT IN` knows of NULL, but only if its one key is of the row that asks.
+/// A condition that stands by itself becomes a join. The join of `NOT IN` handles NULL, but only if its one key comes
+/// from the outer row.
 fn condition_of_its_own(condition: InSubquery, schema: &DFSchema) -> Result<Expr> {
     let is_correlated = !condition.subquery.outer_ref_columns.is_empty();
     let is_of_row = !condition.expr.column_refs().is_empty() && !condition.expr.contains_outer();
@@ -86,7 +87,7 @@ fn condition_of_its_own(condition: InSubquery, schema: &DFSchema) -> Result<Expr
     }
 }
 
-/// The rows of the other query that are equal to what the row that asks has.
+/// The rows of the subquery that are equal to the value of the outer row.
 fn equal_rows(condition: &InSubquery, schema: &DFSchema) -> Result<Arc<LogicalPlan>> {
     let of_row = |expr| match expr {
         Expr::Column(column) => {
@@ -102,7 +103,7 @@ fn equal_rows(condition: &InSubquery, schema: &DFSchema) -> Result<Arc<LogicalPl
     Ok(Arc::new(equal.build()?))
 }
 
-/// The condition where false and null are the same.
+/// Rewrites a condition where false and null mean the same.
 fn apart(condition: Expr, schema: &DFSchema) -> Result<Expr> {
     match condition {
         Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
@@ -117,7 +118,7 @@ fn apart(condition: Expr, schema: &DFSchema) -> Result<Expr> {
     }
 }
 
-/// The expression where false and null are not the same.
+/// Rewrites an expression where false and null differ.
 fn three_valued_in(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     let changed = expr.transform_up(|expr| match expr {
         Expr::InSubquery(condition) => Ok(Transformed::yes(match may_be_null(&condition, schema)? {
@@ -135,25 +136,26 @@ pub(crate) fn may_be_null(condition: &InSubquery, schema: &DFSchema) -> Result<b
     Ok(answers.any(|answer| answer.is_nullable()) || condition.expr.nullable(schema)?)
 }
 
-/// What is true where `x NOT IN (SELECT ..)` is, and false where that is false or null.
+/// A condition that is true where `x NOT IN (SELECT ..)` is, and false where that is false or null.
 pub(crate) fn not_in(condition: InSubquery) -> Result<Expr> {
     let none_is_null = none_is_null(&condition)?;
     let is_in = two_valued(InSubquery { negated: false, ..condition })?;
-    // Else it would be taken for a condition of its own again.
+    // Otherwise it would be taken for a condition that stands by itself again.
     let is_not_in = when(is_in, lit(1)).otherwise(lit(0))?.eq(lit(0));
     Ok(is_not_in.and(none_is_null))
 }
 
-/// Whether neither what is looked for nor an answer is null; or there is no answer.
+/// Whether neither `x` nor a row of the subquery is null; or the subquery has no rows.
 fn none_is_null(condition: &InSubquery) -> Result<Expr> {
     let is_value = condition.expr.clone().is_not_null();
     let (some, some_null) = (rows(&condition.subquery)?, null_rows(&condition.subquery)?);
     Ok(not_exists(some_null).and(is_value.or(not_exists(some))))
 }
 
-/// The condition where it is not null, or null is the same as false.
+/// Rewrites a condition that cannot be null, or where null means false.
 ///
-/// QUIRK: DataFusion 55 takes `y = 1 AND 1 = y` for false where it moves conditions: `1 IN (SELECT y .. WHERE y = 1)` found nothing.
+/// QUIRK: DataFusion 55 takes `y = 1 AND 1 = y` for false when it moves conditions: `1 IN (SELECT y .. WHERE y = 1)`
+/// found nothing.
 fn two_valued(condition: InSubquery) -> Result<Expr> {
     let rows = condition.subquery.subquery.clone();
     match rows.schema().columns().into_iter().next() {
@@ -166,12 +168,12 @@ fn two_valued(condition: InSubquery) -> Result<Expr> {
     }
 }
 
-/// Whether it takes nothing of any row.
+/// Whether an expression refers to no row.
 fn is_constant(expr: &Expr) -> bool {
     expr.column_refs().is_empty() && !expr.contains_outer()
 }
 
-/// The condition by such that are never null.
+/// Rewrites a condition to conditions that are never null.
 fn three_valued(condition: InSubquery) -> Result<Expr> {
     let negated = condition.negated;
     let is_null = condition.expr.clone().is_null();
@@ -182,19 +184,19 @@ fn three_valued(condition: InSubquery) -> Result<Expr> {
         .otherwise(lit(negated))
 }
 
-/// Of another query what tells whether it has rows.
+/// The subquery, reduced to whether it has rows.
 pub(crate) fn rows(subquery: &Subquery) -> Result<Arc<LogicalPlan>> {
     few(LogicalPlanBuilder::from(subquery.subquery.clone()), subquery)
 }
 
-/// Of another query what tells whether a row is null.
+/// The subquery, reduced to whether a row is null.
 fn null_rows(subquery: &Subquery) -> Result<Arc<LogicalPlan>> {
     let all = LogicalPlanBuilder::from(subquery.subquery.clone());
     let columns = all.schema().columns().into_iter().map(Expr::Column);
     few(columns.map(Expr::is_null).try_fold(all, LogicalPlanBuilder::filter)?, subquery)
 }
 
-/// One row of them, unless it depends on the row that asks which these are.
+/// At most one row, unless the rows depend on the outer row.
 fn few(rows: LogicalPlanBuilder, subquery: &Subquery) -> Result<Arc<LogicalPlan>> {
     let rows = if subquery.outer_ref_columns.is_empty() { rows.limit(0, Some(1))? } else { rows };
     Ok(Arc::new(rows.build()?))

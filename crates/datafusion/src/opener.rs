@@ -33,7 +33,7 @@ pub(crate) struct Opener {
     spec: ScanSpec,
     store: Arc<dyn ObjectStore>,
     limit: Option<usize>,
-    /// Orders that the rows have to have; those of a file behind those of the file before, if it is read behind it.
+    /// Orders that the rows must have, across files if these are read in sequence.
     orders: Vec<RowOrder>,
     is_in_sequence: bool,
     adapters: Arc<dyn PhysicalExprAdapterFactory>,
@@ -60,12 +60,12 @@ impl Opener {
             store,
             limit: config.limit,
             orders: orders.into_iter().map(|order| RowOrder::new(order.into())).collect(),
-            // Else partitions take files from each other.
+            // Otherwise partitions take files from each other.
             is_in_sequence: config.preserve_order,
         })
     }
 
-    /// Columns whose value the path of the file says, and the file's name, become literals.
+    /// The request for a file, with literals in place of partition columns and of the file's name.
     fn wanted(&self, file: &PartitionedFile) -> Result<FileRequest> {
         let spec = &self.spec;
         let columns = spec.table_schema.table_partition_cols().iter();
@@ -83,7 +83,7 @@ impl Opener {
             Ok(Filter { expr, is_ours: filter.is_ours })
         });
         let global = &spec.options.parquet.global;
-        // Which rows are left is not known where some may be lost.
+        // Which rows remain is not known if damaged pages may be skipped.
         let is_whole = spec.options.on_corrupt == OnCorrupt::Fail;
         Ok(FileRequest {
             projection: rewrite_input_file_name_in_projection(projection, &name)?,
@@ -97,7 +97,7 @@ impl Opener {
         })
     }
 
-    /// What may rule the file out before it is opened, and again while it is read.
+    /// The pruner that may rule the file out before it is opened, and again while it is read.
     fn pruner(&self, file: &PartitionedFile, wanted: &FileRequest) -> Option<FilePruner> {
         let exprs: Vec<_> = wanted.filters.iter().map(|filter| filter.expr.clone()).collect();
         if exprs.is_empty() || !wanted.prunes {
@@ -137,7 +137,7 @@ impl FileOpener for Opener {
     }
 }
 
-/// The bytes that are this partition's; `None` for all.
+/// The bytes of the file that are this partition's; `None` for all.
 fn range_of(file: &PartitionedFile) -> Option<Range<u64>> {
     let range = file.range.as_ref()?;
     Some(u64::try_from(range.start).unwrap_or(0)..u64::try_from(range.end).unwrap_or(0))

@@ -16,20 +16,20 @@ pub struct FormatOptions {
     pub parquet: TableParquetOptions,
     /// What to do where pages cannot be read. Default: the query fails.
     pub on_corrupt: OnCorrupt,
-    /// Whether the order that footers state in `sorting_columns` is passed over, so that rows are sorted where an order is needed.
-    /// Default: plans are made of it, and a row that is not in this order fails the query.
+    /// Whether to ignore the order that footers state in `sorting_columns`, so that rows are sorted where an order is
+    /// needed. Default: plans rely on that order, and a row that breaks it fails the query.
     pub ignore_sorting_columns: bool,
-    /// What a statement says of `pushdown_filters`; without that it is what the session says when a query is planned.
+    /// The `pushdown_filters` option of a statement; without it the session's setting applies when a query is planned.
     pub pushdown_filters: Option<bool>,
 }
 
 impl FormatOptions {
-    /// The options of a session, changed by those of a statement: `OPTIONS ('compression' 'zstd(3)', ..)`.
+    /// The options of a session, overridden by those of a statement: `OPTIONS ('compression' 'zstd(3)', ..)`.
     ///
-    /// Fails if there is no such option, or its value is none.
+    /// Fails if there is no such option, or its value is invalid.
     pub fn new(session: &TableParquetOptions, statement: &HashMap<String, String>) -> Result<Self> {
         let mut options = FormatOptions { parquet: session.clone(), ..FormatOptions::default() };
-        // In one order: which of two bad options is named must not depend on the day.
+        // In a fixed order: which of two bad options is named must not vary.
         let mut pairs: Vec<(&String, &String)> = statement.iter().collect();
         pairs.sort();
         for (key, value) in pairs {
@@ -73,7 +73,7 @@ impl FormatOptions {
         Ok(())
     }
 
-    /// Fails if it is one that has no name here.
+    /// Fails if the variant has no name here.
     #[cfg(feature = "proto")]
     pub(crate) fn on_corrupt_name(&self) -> Result<&'static str> {
         let found = ON_CORRUPT.iter().find(|(_, known)| *known == self.on_corrupt);
@@ -82,7 +82,7 @@ impl FormatOptions {
             .ok_or_else(|| refused(format!("on_corrupt {:?} has no name", self.on_corrupt)))
     }
 
-    /// How files are read. Fails if an option asks for what is not done.
+    /// Returns how files are read. Fails if an option is not supported.
     pub(crate) fn reader_options(&self) -> Result<ArrowReaderOptions> {
         self.check_reading()?;
         let global = &self.parquet.global;
@@ -134,7 +134,7 @@ impl FormatOptions {
         self.check_encryption()
     }
 
-    /// Fails if an option of writing asks for what is not done.
+    /// Fails if an option of writing is not supported.
     pub(crate) fn check_writing(&self) -> Result<()> {
         let (global, default) = (&self.parquet.global, TableParquetOptions::default().global);
         let refusals = [
@@ -176,7 +176,7 @@ fn first(refusals: &[(bool, &str)]) -> Result<()> {
     }
 }
 
-/// What `on_corrupt` may be.
+/// Values of `on_corrupt`.
 const ON_CORRUPT: [(&str, OnCorrupt); 4] = [
     ("fail", OnCorrupt::Fail),
     ("skip_page", OnCorrupt::SkipPage),

@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 /// The order of all rows of a file, by columns of the table.
 ///
-/// SPEC: `sorting_columns` is the order of the rows of one row group. That row groups follow each other in this order is told by
-/// the bounds of the first column only: where two of them share a bound, the columns behind it say nothing.
+/// SPEC: `sorting_columns` is the order of the rows of one row group. Whether row groups follow each other in this
+/// order shows in the bounds of the first column only: where two of them share a bound, the columns behind it say
+/// nothing.
 pub(crate) fn ordering(footer: &ArrowReaderMetadata, table: &Schema) -> Option<LexOrdering> {
     let mut groups = footer.metadata().row_groups();
     let sorting = groups.next()?.sorting_columns();
@@ -25,7 +26,7 @@ pub(crate) fn ordering(footer: &ArrowReaderMetadata, table: &Schema) -> Option<L
     let mut exprs = Vec::new();
     for column in sorting {
         match sort_expr(footer, table, column) {
-            // Files are read one after the other where the bounds of their columns ascend, and bounds say nothing of nulls.
+            // Files are read in sequence where the bounds of their columns ascend, and bounds say nothing of nulls.
             Some(expr) if has_no_nulls(footer, column) => exprs.push(expr),
             _ => break,
         }
@@ -53,7 +54,7 @@ fn sort_expr(
     is_same.then(|| PhysicalSortExpr::new(Arc::new(Column::new(field.name(), index)), options))
 }
 
-/// Whether it is certain that a column has no nulls in any row group.
+/// Whether a column certainly has no nulls in any row group.
 fn has_no_nulls(footer: &ArrowReaderMetadata, sorting: &SortingColumn) -> bool {
     let columns = footer.parquet_schema().columns();
     let Some(leaf) = usize::try_from(sorting.column_idx).ok().and_then(|leaf| columns.get(leaf)) else {
@@ -67,8 +68,8 @@ fn has_no_nulls(footer: &ArrowReaderMetadata, sorting: &SortingColumn) -> bool {
     counts.is_ok_and(|counts| counts.null_count() == 0 && counts.values().iter().all(|count| *count == 0))
 }
 
-/// Whether each row group begins behind the end of the one before by the first column: `Some(false)` where it may begin with
-/// the same value, `None` where that is not known.
+/// Whether each row group begins after the end of the one before, by the first column: `Some(false)` if it may begin
+/// with the same value, `None` if that is not known.
 fn follow(footer: &ArrowReaderMetadata, first: &SortingColumn) -> Option<bool> {
     let count = footer.metadata().num_row_groups();
     if count < 2 {

@@ -9,7 +9,7 @@ use datafusion::physical_expr::utils::reassign_expr_columns;
 use datafusion::physical_plan::filter::batch_filter;
 use std::sync::Arc;
 
-/// Makes batches of a query of those of a file.
+/// Turns the batches of a file into batches of a query.
 pub(crate) struct Output {
     residual: Option<Arc<dyn PhysicalExpr>>,
     projector: Projector,
@@ -17,7 +17,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Of batches that have the schema `read`.
+    /// For batches with the schema `read`.
     pub(crate) fn new(
         read: &SchemaRef,
         residual: Option<&Arc<dyn PhysicalExpr>>,
@@ -33,7 +33,7 @@ impl Output {
         })
     }
 
-    /// The wanted rows and columns; `None` if no row is wanted.
+    /// The wanted rows and columns of a batch; `None` if no row is wanted.
     pub(crate) fn batch(&self, batch: RecordBatch) -> Result<Option<RecordBatch>> {
         let batch = match &self.residual {
             Some(residual) => batch_filter(&batch, residual)?,
@@ -46,7 +46,7 @@ impl Output {
         if batch.schema_ref() == &self.schema {
             return Ok(Some(batch));
         }
-        // Files may say less of a column than the table: whether it has nulls, and its metadata.
+        // A file's column may differ from the table's in nullability and metadata.
         let (_, columns, rows) = batch.into_parts();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?))

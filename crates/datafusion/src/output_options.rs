@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 /// `single_file_output` and `execution.keep_partition_by_columns`.
 ///
-/// DataFusion's planner follows them where it has the statement. A statement that came from another process has them in its format, and
-/// a table that rows are inserted into.
+/// DataFusion's planner applies them where it has the statement. A statement from another process has them in its
+/// format, and so has a table that rows are inserted into.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OutputOptions {
     single_file: Option<bool>,
@@ -16,7 +16,7 @@ pub(crate) struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// Takes them out of the options of a format.
+    /// Removes them from the options of a format.
     pub(crate) fn take_from(options: &mut HashMap<String, String>) -> Result<Self> {
         Ok(OutputOptions {
             single_file: take(options, "single_file_output")?,
@@ -45,7 +45,7 @@ impl OutputOptions {
     }
 }
 
-/// Whether files have the keys that their folders are called by, too.
+/// Whether files also contain the partition columns that name their folders.
 pub(crate) const KEEPS_KEYS: &str = "execution.keep_partition_by_columns";
 
 fn take(options: &mut HashMap<String, String>, key: &str) -> Result<Option<bool>> {

@@ -1,6 +1,7 @@
 //! Folder names of partitions: `key=value`, and `key=__HIVE_DEFAULT_PARTITION__` for null keys.
 //!
-//! DataFusion shares rows out to the folders of their keys by values alone, and the value below a null is any: 0 mostly.
+//! DataFusion distributes rows to folders by the values of their keys alone, and the value beneath a null is arbitrary:
+//! mostly 0.
 
 use crate::column_kind::value_type;
 use arrow_array::{Array, ArrayRef, RecordBatch, Scalar, StringArray, UInt32Array};
@@ -29,7 +30,7 @@ pub(crate) fn check_texts(batch: &RecordBatch, keys: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The rows of a batch, in batches where each key is either null in all rows or in none. A null key is text there: the one that
+/// Splits a batch so that each key is null in all rows of a part, or in none. A null key becomes text: the one that
 /// stands for null in the name of a folder.
 pub(crate) fn with_named_nulls(batch: RecordBatch, keys: &[String]) -> Result<Vec<RecordBatch>> {
     let mut nullable = Vec::new();
@@ -55,8 +56,8 @@ pub(crate) fn with_named_nulls(batch: RecordBatch, keys: &[String]) -> Result<Ve
     rows_of.into_iter().map(part).collect()
 }
 
-/// The path of a file, below folders that each have one `=` in their names. QUIRK: DataFusion leaves those of values as they are, and DuckDB reads
-/// no folder that has such a one in it.
+/// The path of a file, with one `=` in the name of each partition folder: others are escaped. QUIRK: DataFusion leaves
+/// those in values as they are, and DuckDB reads no folder with such a name.
 pub(crate) fn with_one_equals_sign(path: &Path, keys: usize) -> Result<Path> {
     let parts: Vec<String> = path.parts().map(|part| part.as_ref().to_owned()).collect();
     let folders = parts.len().saturating_sub(1 + keys)..parts.len().saturating_sub(1);
@@ -67,7 +68,7 @@ pub(crate) fn with_one_equals_sign(path: &Path, keys: usize) -> Result<Path> {
     Ok(Path::parse(names.collect::<Vec<_>>().join("/"))?)
 }
 
-/// The batch with text in these columns.
+/// The batch with the text for null in these columns.
 fn with_text(batch: RecordBatch, columns: impl Iterator<Item = usize>) -> Result<RecordBatch> {
     let (schema, mut arrays, rows) = batch.into_parts();
     let mut fields = schema.fields().to_vec();

@@ -1,7 +1,7 @@
-//! Keys of folders called `key=value`, of which `__HIVE_DEFAULT_PARTITION__` stands for null.
+//! Partition columns, from folders called `key=value`; `__HIVE_DEFAULT_PARTITION__` stands for null.
 //!
-//! QUIRK: DataFusion 55 has that as text, or fails to make a number of it. Here it is asked for files by keys that are text, and what it
-//! found gets keys of their types behind that.
+//! QUIRK: DataFusion 55 reads that as text, or fails to parse it as a number. Here it lists files by keys that are
+//! text, and the listed files get keys of the declared types afterwards.
 
 use crate::column_kind::value_type;
 use arrow_schema::{DataType, Field, Fields, SchemaRef};
@@ -23,13 +23,14 @@ use std::any::Any;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The keys of a table behind the columns of its files, as they are read.
+/// The partition columns of a table, behind the columns of its files.
 #[derive(Debug, Clone)]
 pub(crate) struct PartitionKeys {
     table: TableSchema,
 }
 
-/// Conditions that futures hold. That an `Expr` is `Send` takes the compiler seconds to prove, see `DatasetTable`: here it is done once.
+/// Filters that futures can hold. The compiler takes seconds to prove that an `Expr` is `Send`, see `DatasetTable`:
+/// here it does so once.
 pub(crate) struct Conditions(Arc<dyn Any + Send + Sync>);
 
 impl Conditions {
@@ -62,12 +63,13 @@ impl PartitionKeys {
         self.table.table_schema()
     }
 
-    /// The keys as the names of folders have them.
+    /// The partition columns as text, as in the names of folders.
     pub(crate) fn as_text(&self) -> Vec<(String, DataType)> {
         self.fields().iter().map(|key| (key.name().clone(), DataType::Utf8)).collect()
     }
 
-    /// The conditions, with those on keys alone as ones on their text. The others stay: of them it is only asked whether there are any.
+    /// The filters, with those on partition columns alone rewritten for text. The others stay: it only matters whether
+    /// there are any.
     pub(crate) fn of_text(&self, conditions: &[Expr]) -> Result<Conditions> {
         let names: Vec<&str> = self.fields().iter().map(|key| key.name().as_str()).collect();
         let mut of_text = Vec::with_capacity(conditions.len());
@@ -76,7 +78,7 @@ impl PartitionKeys {
                 of_text.push(condition.clone());
                 continue;
             }
-            // DataFusion looks at what stands below null.
+            // DataFusion looks at the value beneath a null.
             of_text.push(self.with_typed_keys(condition.clone())?.is_true());
             of_text.extend(split_conjunction(condition).into_iter().filter_map(|part| self.folder(part)));
         }
@@ -98,7 +100,8 @@ impl PartitionKeys {
         condition.transform_up(typed).data()
     }
 
-    /// The one folder that has the rows of `key = 'text'`, which is listed alone then: where its name can be spelled in one way only.
+    /// The filter of the one folder that has the rows of `key = 'text'`, so that no other is listed; `None` unless its
+    /// name has only one spelling.
     fn folder(&self, condition: &Expr) -> Option<Expr> {
         let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = condition else { return None };
         let (column, value) = match (left.as_ref(), right.as_ref()) {
@@ -112,7 +115,7 @@ impl PartitionKeys {
         is_folder.then(|| ident(key.name()).eq(lit(value)))
     }
 
-    /// The scan of the files of a plan that has them with keys that are text; `None` if it has no files.
+    /// The scan of the files in `listed`, whose keys are text; `None` if there are no files.
     pub(crate) fn scan(
         &self,
         listed: &Arc<dyn ExecutionPlan>,
@@ -128,7 +131,7 @@ impl PartitionKeys {
         let partitioning = listed.output_partitioning.clone();
         let partitioning =
             partitioning.filter(|by| matches!(by, Partitioning::Hash(..)) && has_own_keys(&groups));
-        // Files may have been left out, as a limit needs no more.
+        // A limit may have left files out.
         let are_all = listed.statistics().num_rows.is_exact() != Some(false);
         let source = format.file_source(self.table.clone());
         let scan = FileScanConfigBuilder::new(listed.object_store_url.clone(), source)
@@ -147,7 +150,7 @@ impl PartitionKeys {
         Ok(FileGroup::new(files).with_statistics(Arc::new(known)))
     }
 
-    /// What is known of all of them together.
+    /// Merges statistics of files or of groups.
     fn merged<'a>(&self, known: impl Iterator<Item = &'a Statistics>) -> Result<Statistics> {
         Statistics::try_merge_iter_with_ndv_fallback(known, self.table(), NdvFallback::Max)
     }
@@ -165,7 +168,7 @@ impl PartitionKeys {
         of_file.column_statistics.truncate(columns);
         let mut file = file.with_statistics(Arc::new(of_file));
         if let Some(known) = file.statistics.as_mut() {
-            // DataFusion has no key be null.
+            // DataFusion assumes that no key is null.
             let of_keys = Arc::make_mut(known).column_statistics[columns..].iter_mut();
             for (of_key, _) in of_keys.zip(&file.partition_values).filter(|(_, value)| value.is_null()) {
                 of_key.null_count = rows;
@@ -177,7 +180,7 @@ impl PartitionKeys {
     }
 }
 
-/// Whether no two groups have files of the same keys: `month=05` and `month=5` are two texts, and one number.
+/// Whether no two groups have files with the same keys: `month=05` and `month=5` are two texts, but one number.
 fn has_own_keys(groups: &[FileGroup]) -> bool {
     let mut known = HashSet::new();
     groups.iter().all(|group| {

@@ -60,7 +60,7 @@ impl OptimizerRule for PartitionSpellings {
     }
 }
 
-/// The table of files that is scanned, if it lists these by itself: a table that is declared does not.
+/// The listing table that is scanned, if it lists files by itself: a declared table does not.
 fn listing(source: &dyn TableSource) -> Option<&ListingTable> {
     let table = &source.downcast_ref::<DefaultTableSource>()?.table_provider;
     #[cfg(feature = "proto")]

@@ -7,17 +7,17 @@
 use marquetry_core::metadata::{ParquetMetaData, RowGroup};
 use std::ops::Range;
 
-/// Rows of one row group, by their numbers in it.
+/// Rows of one row group, numbered within it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) row_group: usize,
     pub(crate) rows: Range<u64>,
 }
 
-/// From this many row groups on they are not cut.
+/// A file with at least this many row groups is split between row groups only.
 const MANY: usize = 8;
 
-/// The pieces of a file of `size` bytes that `range` stands for.
+/// The pieces of a file of `size` bytes that belong to `range`.
 pub(crate) fn pieces(
     metadata: &ParquetMetaData,
     size: u64,
@@ -33,22 +33,22 @@ pub(crate) fn pieces(
     }
 }
 
-/// The rows whose share of the file begins in a range.
+/// The rows whose share of the file begins in `range`.
 fn rows_of(range: &Range<u64>, size: u64, rows: u64) -> Range<u64> {
     let share = |byte: u64| match byte >= size {
         true => rows,
-        // No more than `rows`.
+        // At most `rows`.
         false => (u128::from(byte) * u128::from(rows) / u128::from(size)) as u64,
     };
     share(range.start)..share(range.end)
 }
 
-/// What pieces have of rows that are counted through the file.
+/// The parts of pieces that lie within `wanted`, in rows of the file.
 fn cut(pieces: impl Iterator<Item = Piece>, wanted: Range<u64>) -> Vec<Piece> {
     let mut first = 0u64;
     let mut out = Vec::new();
     for Piece { row_group, rows } in pieces {
-        // Footers may say anything.
+        // Row counts of a footer are untrusted.
         let next = first.saturating_add(rows.end);
         let begin = wanted.start.clamp(first, next) - first;
         let end = wanted.end.clamp(first, next) - first;
@@ -60,7 +60,7 @@ fn cut(pieces: impl Iterator<Item = Piece>, wanted: Range<u64>) -> Vec<Piece> {
     out
 }
 
-/// A byte of the file that stands for a row group; that of its share of row groups where the footer does not say.
+/// The byte in the middle of a row group, by which it belongs to a range; estimated if the footer does not say where it is.
 fn middle(metadata: &ParquetMetaData, row_group: usize, size: u64) -> u64 {
     let group = metadata.row_group(row_group);
     let ranges: Option<Vec<Range<u64>>> =
@@ -76,7 +76,7 @@ fn middle(metadata: &ParquetMetaData, row_group: usize, size: u64) -> u64 {
             u64::try_from(shares).unwrap_or(0)
         }
     };
-    // What a damaged footer says must belong to some range all the same.
+    // A row group of a damaged footer must belong to some range, too.
     middle.min(size.saturating_sub(1))
 }
 

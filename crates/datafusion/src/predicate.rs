@@ -1,8 +1,8 @@
 //! Translates filters of DataFusion to predicates of files.
 //!
-//! A filter becomes a predicate that is true of every row that the filter is true of. Where both have the same truth value of
-//! every row, the third one included, it is *exact*, and the filter need not be asked any more. Else the predicate only says which
-//! rows need not be read.
+//! A filter becomes a predicate that is true of every row that the filter is true of. Where both have the same truth
+//! value for every row, NULL included, it is *exact*, and the filter need not be evaluated again. Otherwise the
+//! predicate only prunes.
 //!
 //! | filter | predicate | |
 //! |---|---|---|
@@ -30,12 +30,12 @@ use marquetry_core::predicate::{self, Column as NamedColumn, Comparison, Predica
 use marquetry_core::schema::Schema;
 use std::sync::Arc;
 
-/// What a filter became.
+/// A translated filter.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Translated {
-    /// True of every row that the filter is true of; `None` if that is all that is known: any row.
+    /// True of every row that the filter is true of; `None` if nothing is known of these rows.
     pub(crate) predicate: Option<Predicate>,
-    /// Whether it says all that the filter says.
+    /// Whether the predicate has the truth value of the filter for every row.
     pub(crate) is_exact: bool,
 }
 
@@ -51,25 +51,26 @@ impl Translated {
     }
 }
 
-/// Translates filters whose columns are those of a schema.
+/// Translates filters on the columns of a schema.
 pub(crate) struct Translator<'a> {
     schema: &'a ArrowSchema,
-    /// The file that the columns are in, and the paths that are read of it; without it, that of a file which stores them as they are
-    /// read.
+    /// The file that has the columns, and the VARIANT paths that are read of it. `None` for a file that stores columns
+    /// as they are read.
     file: Option<(&'a Schema, &'a PathColumns)>,
 }
 
-/// A column that can be asked in a file.
+/// A column on which the file can evaluate predicates.
 struct Asked {
     path: NamedColumn,
     data_type: DataType,
     kind: Kind,
-    /// Whether it is a path into a VARIANT.
+    /// Whether it is a VARIANT path.
     is_variant: bool,
 }
 
 impl Asked {
-    /// The literal that means just this value. Of columns of bytes, which may be read as text, a predicate takes `\x41` for what shows a byte.
+    /// The literal that means exactly this value. On byte columns, which may be read as text, a predicate takes `\x41`
+    /// in text for a byte.
     fn literal(&self, value: &ScalarValue) -> Option<predicate::Literal> {
         Some(match literal(value)? {
             predicate::Literal::Text(text) if !self.is_variant && text.contains('\\') => {
@@ -81,12 +82,12 @@ impl Asked {
 }
 
 impl<'a> Translator<'a> {
-    /// For filters of a table, before there is a file.
+    /// For filters of a table, before a file is known.
     pub(crate) fn of_table(schema: &'a ArrowSchema) -> Self {
         Translator { schema, file: None }
     }
 
-    /// For filters of a file, which is read as `schema`.
+    /// For filters of a file that is read as `schema`.
     pub(crate) fn of_file(schema: &'a ArrowSchema, file: &'a Schema, paths: &'a PathColumns) -> Self {
         Translator { schema, file: Some((file, paths)) }
     }
@@ -178,13 +179,13 @@ impl<'a> Translator<'a> {
     }
 
     fn negated(&self, of: &Arc<dyn PhysicalExpr>) -> Option<Translated> {
-        // What is more than the filter becomes less than its opposite.
+        // The negation of a weaker predicate would be stronger than the negation of the filter.
         let inner = self.translate(of);
         inner.predicate.filter(|_| inner.is_exact).map(|inner| Translated::exact(!inner))
     }
 
     fn is_null(&self, of: &Arc<dyn PhysicalExpr>) -> Option<Predicate> {
-        // A VARIANT is NULL where the path leads nowhere, not where it leads to a variant that is null.
+        // A VARIANT is NULL where the path leads nowhere, not where it leads to a variant null.
         let path =
             self.variant_path(of).filter(|(_, data_type)| !is_list(data_type)).map(|(path, _)| col(path));
         path.or_else(|| self.asked(of).map(|asked| asked.path)).map(|path| path.is_null())
@@ -216,7 +217,7 @@ impl<'a> Translator<'a> {
     fn like(&self, like: &LikeExpr) -> Option<Translated> {
         let asked = self.text(like.expr())?;
         let pattern = text_of(like.pattern())?;
-        // What a backslash means at the end, and before other characters, is not the same everywhere.
+        // Engines differ on backslashes at the end of a pattern, and before other characters.
         if like.case_insensitive() || pattern.contains('\\') {
             return None;
         }
@@ -235,7 +236,7 @@ impl<'a> Translator<'a> {
         }))
     }
 
-    /// Whatever is chosen, it is one of these.
+    /// Whichever branch is taken, the result is one of these.
     fn case(&self, case: &CaseExpr) -> Option<Translated> {
         let mut results = case.when_then_expr().iter().map(|(_, then)| then).chain(case.else_expr());
         let mut any = Vec::new();
@@ -256,7 +257,7 @@ impl<'a> Translator<'a> {
         self.asked(expr).filter(|asked| crate::column_kind::value_type(&asked.data_type).is_string())
     }
 
-    /// The column that an expression is, if it can be asked in the file.
+    /// The column that an expression refers to, if the file can evaluate predicates on it.
     fn asked(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Asked> {
         if let Some(cast) = expr.downcast_ref::<CastExpr>() {
             let inner = self.asked(cast.expr())?;
@@ -276,13 +277,13 @@ impl<'a> Translator<'a> {
         Some(Asked { path, data_type: data_type.clone(), kind, is_variant: false })
     }
 
-    /// The path into a VARIANT that an expression takes, and the type of what is found there.
+    /// The VARIANT path that an expression takes, and the type of its values.
     fn variant_path(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<(String, DataType)> {
         let Some((_, paths)) = self.file else {
             let found = path_of(expr, self.schema)?;
             return Some((found.path.to_string(), found.data_type));
         };
-        // In a file it is a column of its own.
+        // In a file, a path is a column of its own.
         let column = expr.downcast_ref::<Column>().filter(|column| paths.has(column.name()))?;
         let data_type = self.schema.fields().get(column.index())?.data_type().clone();
         Some((column.name().to_owned(), data_type))
@@ -293,13 +294,14 @@ fn constant(value: &ScalarValue) -> Option<Translated> {
     match value {
         ScalarValue::Boolean(Some(true)) => Some(Translated::exact(Predicate::And(Vec::new()))),
         ScalarValue::Boolean(Some(false)) => Some(Translated::exact(Predicate::Or(Vec::new()))),
-        // Never true, but its opposite neither.
+        // Never true, but neither is its negation.
         ScalarValue::Boolean(None) | ScalarValue::Null => Some(Translated::weaker(Predicate::Or(Vec::new()))),
         _ => None,
     }
 }
 
-/// DataFusion has NaN at both ends, by its sign, and the negative zero before the positive one: all of these are kept.
+/// DataFusion orders NaN to both ends, by its sign, and the negative zero before the positive one: the predicate keeps
+/// all of these.
 fn float_comparison(path: NamedColumn, is: Comparison, value: &ScalarValue) -> Option<Translated> {
     let literal = literal(value)?;
     let is_nan_wanted = path.clone().is_nan();

@@ -27,51 +27,47 @@ use datafusion::optimizer::OptimizerRule;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use std::sync::Arc;
 
-/// From now on `ctx` reads and writes Parquet by Marquetry: tables that are `STORED AS PARQUET` or `STORED AS MARQUETRY`,
-/// `COPY .. TO`, `INSERT INTO`, and, where [URL tables](SessionContext::enable_url_table) are enabled,
-/// `SELECT .. FROM 'file.parquet'`.
+/// Registers Marquetry with a session, so that it reads and writes Parquet: tables that are `STORED AS PARQUET` or
+/// `STORED AS MARQUETRY`, `COPY .. TO`, `INSERT INTO`, and, where [URL tables](SessionContext::enable_url_table) are
+/// enabled, `SELECT .. FROM 'file.parquet'`.
 ///
-/// It also brings the functions of VARIANT, and paths into it (`payload:user.id::bigint`): see the [crate](crate#variant).
+/// It also registers the functions of VARIANT, and paths into it (`payload:user.id::bigint`): see the
+/// [crate](crate#variant).
 ///
-/// Times of day of different units are compared: columns of microseconds with `TIME '08:30:00'`, which is of nanoseconds.
+/// It changes how some queries are planned:
+/// - Times of day of different units can be compared: a column of microseconds with `TIME '08:30:00'`, which is in
+///   nanoseconds.
+/// - Timestamps are compared with literals of a finer unit without truncating these: milliseconds with `TIMESTAMP
+///   '1970-01-01 00:00:00.0005'`. `CAST(t AS DATE)` compared with a date becomes a range of timestamps.
+/// - Lossy casts are compared as cast: `CAST(d AS INT) = 2` of decimals, and integers that `TRY_CAST` makes NULL.
+///   DataFusion compares the column itself.
+/// - Sorting and grouping work under conditions on lossy expressions: `CAST(f AS INT) = 1`, `i / 2 = 3`. DataFusion
+///   takes such a condition to leave one value of the column; here the plan has it negated twice.
+/// - A union has the extension types on which its inputs agree, such as UUID or a GEOMETRY with its reference system,
+///   and no others.
+/// - `x NOT IN (SELECT ..)` is NULL where SQL says so, also among other conditions: DataFusion makes it true there.
+/// - `ON` of an outer join accepts `x IN (SELECT ..)` and `EXISTS (SELECT ..)` on the side whose rows are all
+///   preserved, and so do the columns of `SELECT` and the arguments of aggregates.
+/// - `GROUPING SETS`, `ROLLUP` and `CUBE` give each group once, and `ORDER BY` sorts them, whatever is known of their
+///   input: DataFusion takes a column that `WHERE a = 1` makes constant for constant even where a grouping set leaves
+///   it out.
+/// - Filter pushdown evaluates a condition on the columns that it means, also where both sides of a join have columns
+///   of one name.
+/// - Partition values match however they are spelled: `month = 5` also finds the rows of `month=05`. In tables that
+///   `CREATE EXTERNAL TABLE` makes, a partition column is null in `month=__HIVE_DEFAULT_PARTITION__`.
+/// - Constraints of `CREATE EXTERNAL TABLE`, which nobody checks, are not relied on: despite `PRIMARY KEY` and
+///   `UNIQUE`, `SELECT DISTINCT` removes duplicates, and `GROUP BY` has to name all columns that are not aggregated.
+///   Despite `NOT NULL`, nulls in files are found, also in files that were added after the table was made.
+/// - `min` and `max` of several columns have no dynamic filter: DataFusion's loses the least values of some. Those of
+///   one column have one.
+/// - Scans declare no order that a plan cannot use, so that `sorting_columns` are not checked there. The partitions of
+///   scans that declare one, of any format, do not take files from each other.
 ///
-/// Timestamps are compared with literals of a finer unit as these are: milliseconds with `TIMESTAMP '1970-01-01 00:00:00.0005'`. Their
-/// days, `CAST(t AS DATE)`, are ranges of timestamps where they are compared with a date.
+/// It also switches on `datafusion.execution.parquet.pushdown_filters`, so that the reader evaluates conditions. `SET`
+/// it to false for a session in which they only prune.
 ///
-/// Decimals are compared as what they are cast to, `CAST(d AS INT) = 2`, and so are integers that `TRY_CAST` makes NULL: DataFusion compares
-/// the column itself.
-///
-/// Rows are in order, and in one group each, also where a condition is on a part of a column: `CAST(f AS INT) = 1`, `i / 2 = 3`. DataFusion
-/// takes such a condition to leave one value of the column; here the plan has it negated twice.
-///
-/// A union has the extension types on which its parts agree, such as UUID or a GEOMETRY with its reference system, and no others.
-///
-/// `x NOT IN (SELECT ..)` is NULL where SQL has it so, also among other conditions: DataFusion has true there.
-///
-/// `ON` of an outer join takes `x IN (SELECT ..)` and `EXISTS (SELECT ..)` of the side whose rows all stay, and so do columns of `SELECT` and
-/// what is aggregated.
-///
-/// `GROUPING SETS`, `ROLLUP` and `CUBE` have each group once, and are sorted as `ORDER BY` says, whatever is known of their input: DataFusion takes
-/// a column that `WHERE a = 1` makes constant for constant also where a set leaves it out.
-///
-/// Conditions that come down a plan are asked of the columns that they mean, also where both sides of a join have columns of one name.
-///
-/// Keys of folders are found however they are spelled: `month = 5` has the rows of `month=05`, too. Those of tables that
-/// `CREATE EXTERNAL TABLE` makes are null in `month=__HIVE_DEFAULT_PARTITION__`.
-///
-/// What `CREATE EXTERNAL TABLE` says of rows, and nobody checks, is not relied on: with `PRIMARY KEY` and `UNIQUE` of columns, too,
-/// `SELECT DISTINCT` has each row once, and `GROUP BY` names all columns that are not aggregated. With `NOT NULL`, nulls of files are found, and so
-/// are those of files that came after a table was made of others.
-///
-/// `min` and `max` of several columns rule out nothing while a query runs: DataFusion loses the least values of some. Those of one column do.
-///
-/// Scans declare no order that a plan cannot make use of, so that what `sorting_columns` promise is not looked at there. The partitions of
-/// those that declare one, of any format, do not take files from each other.
-///
-/// It also switches on `datafusion.execution.parquet.pushdown_filters`: conditions are asked while files are read. `SET` it to
-/// false for a session in which they only rule out row groups.
-///
-/// Tables that were made before keep the reader that they have. Statements that were prepared before have to be prepared again. Fails if the session takes no format of these names.
+/// Tables that exist already keep their reader. Statements that were prepared before have to be prepared again. Fails
+/// if the session rejects a format of these names.
 pub fn register(ctx: &SessionContext) -> Result<()> {
     let state = ctx.state_ref();
     let mut state = state.write();
@@ -105,9 +101,10 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     Ok(())
 }
 
-/// [`register`] for a session that is still to be made. Call it before
-/// [`with_default_features`](SessionStateBuilder::with_default_features), which keeps what is there, all but what makes tables of
-/// other formats, and of Parquet, too, with DataFusion's feature `parquet`: [`without_constraints`] after that has their keys not relied on.
+/// [`register`] for a session that is not built yet. Call it before
+/// [`with_default_features`](SessionStateBuilder::with_default_features), which keeps what is registered, except for
+/// the table factories of other formats, and of Parquet, too, with DataFusion's feature `parquet`: call
+/// [`without_constraints`] afterwards so that their keys are not relied on either.
 ///
 /// ```
 /// use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
@@ -119,7 +116,7 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
 #[must_use]
 pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     let mut formats = factories();
-    // The first of a name is the one that is taken.
+    // The first format of a name is the one that is used.
     formats.extend(builder.file_formats().take().unwrap_or_default());
     let mut config = builder.config().take().unwrap_or_default();
     config.options_mut().execution.parquet.pushdown_filters = true;
@@ -127,7 +124,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     builder.expr_planners().get_or_insert_default().extend([planner(), time_planner()]);
     let analyzer = builder.analyzer().get_or_insert_default();
     [casts(), time_units()].into_iter().for_each(|rewrite| analyzer.add_function_rewrite(rewrite));
-    // Behind those that bring parts of a union, and both sides of a comparison, to the same types.
+    // After the rules that bring the inputs of a union, and both sides of a comparison, to the same types.
     analyzer.rules.push(Arc::new(UnionTypes));
     analyzer.rules.push(Arc::new(TimestampComparisons));
     analyzer.rules.push(Arc::new(NullAwareIn));
@@ -143,7 +140,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     builder
 }
 
-/// The state with rules of optimizers, which can only be given to a state that is made anew.
+/// Rebuilds the state with our optimizer rules, which only a new state takes.
 fn with_rules(state: SessionState) -> Result<SessionState> {
     let mut rules = state.physical_optimizers().to_vec();
     unique_names(&mut rules);
@@ -155,7 +152,8 @@ fn with_rules(state: SessionState) -> Result<SessionState> {
     with_conditions(&mut rules);
     let builder = builder.with_optimizer_rules(rules);
     let mut made = builder.build();
-    // It has functions under all of their aliases again, also where another function was registered under one of these.
+    // The builder registers functions under all of their aliases again, over another function that had one of these:
+    // restore that.
     for (name, function) in state.scalar_functions() {
         if made.scalar_functions().get(name) != Some(function) {
             made.register_udf(function.clone())?;
@@ -176,17 +174,17 @@ fn with_rules(state: SessionState) -> Result<SessionState> {
     Ok(made)
 }
 
-/// Rules that come before all others.
+/// Rules that run before all others.
 fn first_rules() -> [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] {
     [Arc::new(UnusedOrder), Arc::new(GroupingSets)]
 }
 
-/// Rules that come after all others.
+/// Rules that run after all others.
 fn last_rules() -> [Arc<dyn PhysicalOptimizerRule + Send + Sync>; 2] {
     [Arc::new(PreserveOrder), Arc::new(AggregateBounds)]
 }
 
-/// Adds rules that mend conditions: before they are moved, and where they have come to in a plan.
+/// Adds the rules that correct conditions: before they are pushed down, and where they end up in a plan.
 fn with_conditions(rules: &mut Vec<Arc<dyn OptimizerRule + Send + Sync>>) {
     rules.insert(0, Arc::new(SubqueryColumns::of_correlated()));
     let last: [Arc<dyn OptimizerRule + Send + Sync>; 4] = [
@@ -210,5 +208,5 @@ fn table_factories() -> impl Iterator<Item = (String, Arc<dyn TableProviderFacto
     NAMES.iter().map(move |name| (name.to_uppercase(), factory()))
 }
 
-/// What the format is called in SQL, and as the extension of a file.
+/// Names of the format in SQL, which are also extensions of files.
 const NAMES: [&str; 2] = ["parquet", "marquetry"];

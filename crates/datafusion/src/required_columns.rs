@@ -6,13 +6,14 @@ use datafusion::common::exec_err;
 use datafusion::error::Result;
 use std::sync::Arc;
 
-/// The schema with nulls in all columns, so that DataFusion leaves it to us to look for them: it has no name for the column.
+/// The schema with all columns nullable, so that DataFusion leaves the check to us: its error does not name the column.
 pub(crate) fn nullable(schema: &Schema) -> SchemaRef {
     let nullable = schema.fields().iter().map(|field| Field::clone(field).with_nullable(true));
     Arc::new(Schema::new_with_metadata(nullable.collect::<Fields>(), schema.metadata().clone()))
 }
 
-/// Fails if a column has nulls that has none in a table of this schema. `keys` are the last columns of a table that folders are called by.
+/// Fails if a column has nulls that is not nullable in `schema`. `keys` are the partition columns, the last ones of the
+/// table.
 pub(crate) fn check_required(batch: &RecordBatch, schema: &Schema, keys: &[String]) -> Result<()> {
     for (field, column) in schema.fields().iter().zip(batch.columns()) {
         if field.is_nullable() || column.logical_null_count() == 0 {

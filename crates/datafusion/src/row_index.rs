@@ -17,7 +17,7 @@ pub(crate) fn asks_row_index(projection: &ProjectionExprs) -> bool {
     projection.iter().any(|projected| expr_references_scalar_udf::<FileRowIndexFunc>(&projected.expr))
 }
 
-/// A table with a column of row numbers, and that column: the one that it has, or one behind all others.
+/// The table with a virtual column of row numbers, and that column: an existing one, or one that is appended.
 pub(crate) fn with_row_index(table: &TableSchema) -> (TableSchema, Column) {
     let stored = table.schema_without_virtual_columns().fields().len();
     let is_row_number = |field: &Arc<Field>| field.extension_type_name() == Some(RowNumber::NAME);
@@ -38,11 +38,11 @@ pub(crate) fn with_row_index(table: &TableSchema) -> (TableSchema, Column) {
     (extended.build(), column)
 }
 
-/// Whether an expression is about columns that no file stores.
+/// Whether an expression refers to virtual columns, which no file stores.
 pub(crate) fn asks_virtual_column(expr: &Arc<dyn PhysicalExpr>, table: &TableSchema) -> bool {
     let stored = table.schema_without_virtual_columns().fields().len();
     collect_columns(expr).iter().any(|column| column.index() >= stored)
 }
 
-/// What DataFusion's own Parquet calls the column, so that plans look the same.
+/// The name of the column in DataFusion's own Parquet scans, so that plans look the same.
 const NAME: &str = "__datafusion_file_row_index";

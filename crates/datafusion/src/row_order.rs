@@ -1,7 +1,7 @@
 //! Checks that the rows of a partition are in the order that its scan declares.
 //!
-//! A footer may promise an order that its rows do not have: writers record what they are told. Plans are made of the promise, so a row
-//! that breaks it is an error, and not a wrong answer.
+//! A footer may promise an order that its rows do not have: writers record what they are told. Plans rely on the
+//! promise, so a row that breaks it is an error, and not a wrong answer.
 
 use crate::error::of_file;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -19,14 +19,14 @@ use object_store::path::Path;
 use std::cmp::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Compares each row with the one before it. Its clones go on where it is.
+/// Compares each row with the one before it. Clones share the last row.
 #[derive(Clone)]
 pub(crate) struct RowOrder {
     keys: Vec<PhysicalSortExpr>,
     last: Arc<Mutex<Option<LastRow>>>,
 }
 
-/// The last row so far.
+/// The keys of the last row that was checked.
 struct LastRow {
     keys: Vec<ArrayRef>,
     path: Path,
@@ -37,7 +37,7 @@ impl RowOrder {
         RowOrder { keys, last: Arc::default() }
     }
 
-    /// The same order of rows that follow no others.
+    /// The same order, for rows that follow no others.
     pub(crate) fn anew(&self) -> Self {
         RowOrder::new(self.keys.clone())
     }
@@ -50,12 +50,12 @@ impl RowOrder {
         Ok(RowOrder { keys: keys.collect::<Result<Vec<_>>>()?, last: self.last })
     }
 
-    /// What rows are in the order of.
+    /// The expressions that rows are sorted by.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &Arc<dyn PhysicalExpr>> {
         self.keys.iter().map(|key| &key.expr)
     }
 
-    /// Finds the keys in batches of this schema from now on.
+    /// Looks up the keys in batches of this schema from now on.
     pub(crate) fn read_as(&mut self, schema: &Schema) -> Result<()> {
         for key in &mut self.keys {
             key.expr = reassign_expr_columns(key.expr.clone(), schema)?;
@@ -63,7 +63,7 @@ impl RowOrder {
         Ok(())
     }
 
-    /// Fails if a row belongs before the one that it follows.
+    /// Fails if a row sorts before the one that it follows.
     pub(crate) fn check(&mut self, batch: &RecordBatch, path: &Path) -> Result<()> {
         let rows = batch.num_rows();
         let keys = self.keys.iter().map(|key| key.expr.evaluate(batch)?.into_array(rows));
@@ -74,22 +74,22 @@ impl RowOrder {
         if let Some(before) = before {
             self.compare(&before.keys, 1, &keys, 0, path, &before.path)?;
         }
-        // What columns as a whole do not tell, rows do: where the order is broken, for example.
+        // Where whole columns give no answer, or the order is broken, rows are compared one by one.
         match self.are_in_order(&keys, end).unwrap_or(false) {
             true => Ok(()),
             false => self.compare(&keys, end, &keys, 1, path, path),
         }
     }
 
-    /// Whether none of the rows but the last belongs behind the one that follows it. Fails if the columns are of a type that cannot be
-    /// compared as a whole.
+    /// Whether no row but the last sorts after the one that follows it. Fails if a column has a type without vectorized
+    /// comparisons.
     fn are_in_order(&self, keys: &[ArrayRef], end: usize) -> Result<bool, ArrowError> {
         let Some((last, first)) = keys.split_last() else { return Ok(true) };
         let mut options = self.keys.iter().map(|key| key.options);
-        // Rows that are like the next one in the keys so far; `None` for all.
+        // Rows that equal the next one in the keys so far; `None` for all.
         let mut alike: Option<BooleanBuffer> = None;
         for (key, options) in first.iter().zip(&mut options) {
-            // Mostly this key tells of all rows.
+            // Usually the first key decides for all rows.
             if within(is_not_ahead(key, end, options)?, alike.as_ref()).count_set_bits() == 0 {
                 return Ok(true);
             }
@@ -103,7 +103,7 @@ impl RowOrder {
         Ok(within(goes_back(last, end, options)?, alike.as_ref()).count_set_bits() == 0)
     }
 
-    /// Compares the first rows of `before` with those of `after` from `from` on.
+    /// Compares the first `rows` rows of `before` with those of `after` from `from` on.
     fn compare(
         &self,
         before: &[ArrayRef],
@@ -154,7 +154,7 @@ impl RowOrder {
     }
 }
 
-/// Of each row but the last, whether it is not certain to belong before the one that follows it.
+/// For each row but the last, whether it is not certain to sort before the one that follows it.
 fn is_not_ahead(key: &ArrayRef, end: usize, options: SortOptions) -> Result<BooleanBuffer, ArrowError> {
     let (before, after) = (key.slice(0, end), key.slice(1, end));
     let ahead = if options.descending { gt(&before, &after)? } else { lt(&before, &after)? };
@@ -162,7 +162,7 @@ fn is_not_ahead(key: &ArrayRef, end: usize, options: SortOptions) -> Result<Bool
     Ok(!&within(ahead, known.as_ref().map(NullBuffer::inner)))
 }
 
-/// Of each row but the last, whether it belongs behind the one that follows it.
+/// For each row but the last, whether it sorts after the one that follows it.
 fn goes_back(key: &ArrayRef, end: usize, options: SortOptions) -> Result<BooleanBuffer, ArrowError> {
     let (before, after) = (key.slice(0, end), key.slice(1, end));
     let back = if options.descending { lt(&before, &after)? } else { gt(&before, &after)? };
@@ -183,7 +183,7 @@ fn within(rows: BooleanBuffer, of: Option<&BooleanBuffer>) -> BooleanBuffer {
     }
 }
 
-/// The key with the name of its column alone.
+/// The key as text, with the name of its column alone.
 fn shown_key(key: &PhysicalSortExpr) -> String {
     let (shown, expr) = (key.to_string(), key.expr.to_string());
     match key.expr.downcast_ref::<Column>() {
@@ -215,7 +215,7 @@ mod tests {
             2 => Arc::new(words.collect::<StringViewArray>()),
             3 => Arc::new(words.collect::<DictionaryArray<Int32Type>>()),
             4 => Arc::new(values.iter().map(|value| value.map(|value| value > 1)).collect::<BooleanArray>()),
-            // No kernel compares these as a whole.
+            // No vectorized comparison exists for these.
             _ => {
                 let field = Arc::new(Field::new("x", DataType::Int64, true));
                 Arc::new(StructArray::from(vec![(field, column(0, values))]))
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// What is said of columns as a whole is what rows say one by one, wherever batches end.
+    /// Whole columns and single rows give the same answer, wherever batches end.
     #[test]
     fn columns_say_what_rows_say() {
         let mut state = 3u64;
@@ -255,7 +255,7 @@ mod tests {
                     .find(|order| order.is_ne())
                     .unwrap_or(Ordering::Equal)
             };
-            // Half of them in order, some of these but for one row.
+            // Half of them are sorted; in some of these, two rows are swapped.
             if below(2) == 0 {
                 let compare = comparators(&values);
                 let mut sorted: Vec<usize> = (0..rows).collect();

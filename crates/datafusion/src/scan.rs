@@ -17,10 +17,10 @@ use marquetry_arrow::arrow_reader::{ProjectionMask, RowSelection};
 use marquetry_arrow::async_reader::{ParquetRecordBatchStream, ParquetRecordBatchStreamBuilder};
 use std::collections::VecDeque;
 
-/// A file that is read.
+/// The scan of one file.
 ///
-/// As long as a condition may still change, each row group has a reader of its own, which knows what is known by then; and what
-/// the condition rules out is not begun.
+/// While a dynamic filter may still change, each row group gets a reader of its own, which uses the filter as it is by
+/// then; row groups that the filter rules out are not opened.
 pub(crate) struct Scan {
     plan: FilePlan,
     file: StoreFile,
@@ -30,11 +30,11 @@ pub(crate) struct Scan {
     pruner: Option<FilePruner>,
     watched: Option<DynamicFilterTracking>,
     metrics: ScanMetrics,
-    /// How many rows may still be given.
+    /// Number of rows that may still be returned.
     left: usize,
 }
 
-/// A reader of some pieces. What it counted is added to the metrics when it is dropped, whatever the reason.
+/// A reader of some pieces. Its counts are added to the metrics when it is dropped, whatever the reason.
 struct OpenReader {
     stream: ParquetRecordBatchStream<StoreFile>,
     output: Output,
@@ -62,7 +62,7 @@ impl Scan {
             match scan.next().await {
                 Ok(Some(batch)) => Some((Ok(batch), Some(scan))),
                 Ok(None) => None,
-                // After an error it is over.
+                // The stream ends after an error.
                 Err(error) => Some((Err(error), None)),
             }
         };
@@ -97,7 +97,8 @@ impl Scan {
         }
     }
 
-    /// Opens a reader of the next pieces: of all, unless a condition may still change. `false` if none is left.
+    /// Opens a reader of the next pieces: of all, unless a dynamic filter may still change. Returns `false` if none is
+    /// left.
     fn begin(&mut self) -> Result<bool> {
         if let Some(pruner) = &mut self.pruner
             && pruner.is_watching()
@@ -109,7 +110,7 @@ impl Scan {
         let predicate = self.plan.predicate()?;
         let bound = predicate.as_ref().map(|predicate| self.plan.prunable(predicate)).transpose()?;
         let is_watching = self.is_watching();
-        // Else the reader looks at the statistics itself, and counts it.
+        // Otherwise the reader prunes by statistics itself, and counts that.
         if let Some(bound) = bound.filter(|_| is_watching) {
             let before = self.pieces.len();
             let mut kept = VecDeque::with_capacity(before);
@@ -162,15 +163,15 @@ impl Scan {
         Ok(true)
     }
 
-    /// Whether some condition may still change.
+    /// Whether some dynamic filter may still change.
     fn is_watching(&mut self) -> bool {
         let Some(DynamicFilterTracking::Watching(_)) = &self.watched else { return false };
-        // It may have come to its end since.
+        // Filters may have become complete since.
         self.watched = self.plan.dynamic().map(|dynamic| DynamicFilterTracking::classify(&dynamic));
         matches!(self.watched, Some(DynamicFilterTracking::Watching(_)))
     }
 
-    /// The rows of the pieces' row groups, unless they are all.
+    /// The selected rows of the pieces' row groups; `None` if all rows are.
     fn selection(&self, pieces: &[Piece]) -> Option<RowSelection> {
         let groups =
             pieces.iter().map(|piece| self.plan.footer.metadata().row_group(piece.row_group).num_rows());
@@ -181,7 +182,7 @@ impl Scan {
         let mut first = 0u64;
         let mut ranges = Vec::with_capacity(pieces.len());
         for (piece, rows) in pieces.iter().zip(&groups) {
-            // Footers may say anything; what is beyond all numbers is missed when it is read.
+            // Row counts of a footer are untrusted. A sum that overflows saturates, and reading finds the rows missing.
             let at = |row: u64| first.saturating_add(row) as usize;
             ranges.push(at(piece.rows.start)..at(piece.rows.end));
             first = first.saturating_add(*rows);

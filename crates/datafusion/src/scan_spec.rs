@@ -15,7 +15,7 @@ pub(crate) struct ScanSpec {
     pub(crate) options: Arc<FormatOptions>,
     pub(crate) session: SessionParts,
     pub(crate) filters: Vec<Filter>,
-    /// Whether filters are asked of rows here, or only rule out row groups.
+    /// Whether filters are evaluated on rows here, or only prune.
     pub(crate) asks_rows: bool,
     pub(crate) projection: ProjectionExprs,
     pub(crate) batch_size: usize,

@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::common::config::ParquetOptions;
 use std::sync::Arc;
 
-/// The schema that a table has of files with this one, as the session's options want it.
+/// The schema of a table whose files have `schema`, changed as the session's options ask.
 pub(crate) fn table_schema(schema: &Schema, options: &ParquetOptions) -> Schema {
     let as_wanted = |field: &FieldRef| {
         let text = match field.data_type() {
@@ -16,7 +16,7 @@ pub(crate) fn table_schema(schema: &Schema, options: &ParquetOptions) -> Schema 
             DataType::BinaryView => DataType::Utf8View,
             other => other.clone(),
         };
-        // What bytes mean, a geometry for example, no text does.
+        // An extension type of bytes, such as a geometry, does not apply to text.
         let is_text = options.binary_as_string && text != *field.data_type();
         let field = if is_text { with_type(&without_extension(field), text) } else { field.clone() };
         let has_views = options.schema_force_view_types && takes_any_layout(&field);
@@ -32,8 +32,9 @@ pub(crate) fn table_schema(schema: &Schema, options: &ParquetOptions) -> Schema 
     )
 }
 
-/// The schema to read a file as, for a table: where only the layout of byte strings differs, that of the table, so that nothing has
-/// to be converted; everything else as the file has it, VARIANT of other storage too. `None` if that is the file's own.
+/// The schema to read a file as, for a table: with the table's layout of byte strings, so that nothing has to be
+/// converted, and otherwise with the file's own types, VARIANT of other storage included. `None` if that is the file's
+/// schema.
 pub(crate) fn read_schema(file: &Schema, table: &Schema) -> Option<SchemaRef> {
     let fields = read_fields(file.fields(), table.fields());
     let is_own = fields.iter().zip(file.fields()).all(|(read, own)| read == own);
@@ -53,8 +54,8 @@ fn read_type(file: &Field, table: &Field) -> DataType {
     }
 }
 
-/// The schemas of files of one table, all with the same layout of byte strings and the same names of the parts of maps: what writers
-/// call these says nothing, and what they write one after the other into a folder stays one table.
+/// The schemas of files of one table, all with the same layout of byte strings and the same names of the parts of maps:
+/// writers name these differently, and a folder of their files stays one table.
 pub(crate) fn alike(schemas: Vec<SchemaRef>) -> Vec<SchemaRef> {
     let Some((first, others)) = schemas.split_first() else { return schemas };
     let mut common = first.fields().clone();
@@ -73,13 +74,13 @@ pub(crate) fn alike(schemas: Vec<SchemaRef>) -> Vec<SchemaRef> {
     schemas.into_iter().map(like_common).collect()
 }
 
-/// The fields of both.
+/// The fields of both, with their common types.
 fn common_fields(one: &Fields, other: &Fields) -> Fields {
     let known = changed_fields(one, other, |field, other| with_type(field, common_type(field, other)));
     with_more(known, other)
 }
 
-/// The type that both can be read as, if they differ in their layout alone; a dictionary only where both are one.
+/// The type that both can be read as, if they differ in layout only; a dictionary only if both are the same one.
 fn common_type(one: &Field, other: &Field) -> DataType {
     let (one, other) = (one.data_type(), other.data_type());
     if let (DataType::Struct(one), DataType::Struct(other)) = (one, other) {
@@ -96,7 +97,7 @@ fn common_type(one: &Field, other: &Field) -> DataType {
     }
 }
 
-/// The type in the layout that `common` has.
+/// The type, in the layout of `common`.
 fn type_like(field: &Field, common: &Field) -> DataType {
     let (own, common) = (field.data_type(), common.data_type());
     match is_same_but_layout(own, common) {
@@ -105,14 +106,14 @@ fn type_like(field: &Field, common: &Field) -> DataType {
     }
 }
 
-/// As [`below`], and maps with the names that `other` has for their parts.
+/// As [`below`], and gives the parts of maps the names that `other` has for them.
 fn parts_like(own: &DataType, other: &DataType, changed: &dyn Fn(&Field, &Field) -> DataType) -> DataType {
     if let (DataType::Map(entries, sorted), DataType::Map(others, is_other_sorted)) = (own, other)
         && let (DataType::Struct(parts), DataType::Struct(other_parts)) =
             (entries.data_type(), others.data_type())
         && parts.len() == other_parts.len()
     {
-        // By position.
+        // By position, as their names may differ.
         let parts = parts.iter().zip(other_parts).map(|(part, other)| {
             let may_be_null = part.is_nullable() || other.is_nullable();
             Field::clone(other).with_data_type(changed(part, other)).with_nullable(may_be_null)

@@ -6,7 +6,7 @@ use datafusion::execution::runtime_env::RuntimeEnv;
 use marquetry_base::{Error, ErrorKind, Limits, MemoryBudget};
 use std::sync::Arc;
 
-/// The footers that a session keeps, and its memory. Without a session no footer is kept, and memory is that of the process.
+/// A session's footer cache and memory pool. Without a session no footer is cached, and memory is that of the process.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SessionParts {
     pub(crate) footers: FooterCache,
@@ -21,7 +21,7 @@ impl SessionParts {
         }
     }
 
-    /// Limits of what one partition of a scan reads: what it holds is counted by the session's pool.
+    /// Limits of one partition of a scan, whose memory the session's pool counts.
     pub(crate) fn limits(&self, partition: usize) -> Limits {
         let Some(pool) = &self.pool else { return Limits::default() };
         let reservation = MemoryConsumer::new(format!("MarquetrySource[{partition}]")).register(pool);
@@ -30,7 +30,7 @@ impl SessionParts {
     }
 }
 
-/// The memory of a session as that of a reader.
+/// A session's memory pool as that of a reader.
 #[derive(Debug)]
 struct Reserved {
     reservation: MemoryReservation,

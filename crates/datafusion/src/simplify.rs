@@ -1,9 +1,9 @@
 //! Simplifies a filter for one file: `CAST(column AS bigint) > 5` becomes `column > 5` where the file's type allows it, which the file can
 //! be pruned by.
 //!
-//! DataFusion takes a cast away also where that makes another condition of it: a file's milliseconds are never
-//! `00:00:00.0005`, but are `00:00:00` when the literal loses what milliseconds do not have. A condition with such a cast stays as
-//! it is, and is asked of rows that were read.
+//! DataFusion removes a cast even where that changes the condition: a file's milliseconds never equal `00:00:00.0005`,
+//! but they may equal `00:00:00`, to which the literal is truncated. A condition with such a cast stays as it is, and
+//! is evaluated on decoded rows.
 
 use crate::statistics::becomes;
 use arrow_schema::{DataType, Schema, TimeUnit};
@@ -18,7 +18,7 @@ use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, Column, Liter
 use datafusion::physical_expr::simplifier::PhysicalExprSimplifier;
 use std::sync::Arc;
 
-/// What says the same of rows of `schema`, if that is simpler.
+/// Simplifies an expression, unless that could change its meaning for rows of `schema`.
 pub(crate) fn simplified(expr: Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Arc<dyn PhysicalExpr>> {
     let mut keeps_meaning = true;
     expr.apply(|node| {
@@ -28,8 +28,9 @@ pub(crate) fn simplified(expr: Arc<dyn PhysicalExpr>, schema: &Schema) -> Result
     if keeps_meaning { PhysicalExprSimplifier::new(schema).simplify(expr) } else { Ok(expr) }
 }
 
-/// Whether a comparison is the same without the cast of one of its sides, if there is one beside a literal, or what becomes one. Of two
-/// casts one inside of the other only the outer one is seen beside the literal: those stay.
+/// Whether a comparison means the same without the cast of one of its sides, if that side is compared with a literal,
+/// or with something that becomes one. Of two nested casts only the outer one is recognized beside a literal: those
+/// stay.
 fn compares_alike(binary: &BinaryExpr, schema: &Schema) -> bool {
     let sides = [(binary.left(), binary.right()), (binary.right(), binary.left())];
     sides.into_iter().all(|(side, other)| match (cast(side), other.downcast_ref::<Literal>()) {
@@ -51,7 +52,7 @@ fn cast(expr: &Arc<dyn PhysicalExpr>) -> Option<(&Arc<dyn PhysicalExpr>, &DataTy
     cast.or_else(|| expr.downcast_ref::<TryCastExpr>().map(|cast| (cast.expr(), cast.cast_type())))
 }
 
-/// Whether all values of one type compare with the literal, of the other type, as they do after the cast.
+/// Whether all values of one type compare with the literal, which is of the other type, as they do after the cast.
 fn is_kept(from: &DataType, to: &DataType, literal: &ScalarValue) -> bool {
     use DataType::*;
     if becomes(from, to) {
@@ -73,7 +74,7 @@ fn is_kept(from: &DataType, to: &DataType, literal: &ScalarValue) -> bool {
     }
 }
 
-/// How many digits are before and behind the point.
+/// The number of digits before and behind the decimal point.
 fn digits(decimal: &DataType) -> Option<(i16, i16)> {
     match decimal {
         DataType::Decimal32(precision, scale)
@@ -85,7 +86,7 @@ fn digits(decimal: &DataType) -> Option<(i16, i16)> {
     }
 }
 
-/// The value of what has no column in it, and is the same whenever it is asked for.
+/// The value of an expression that has no columns, and is the same whenever it is evaluated.
 pub(crate) fn constant(expr: &Expr) -> Option<ScalarValue> {
     let has_no_column = expr.column_refs().is_empty() && !expr.contains_outer();
     let simplifier = ExprSimplifier::new(SimplifyContext::builder().build());
@@ -104,7 +105,7 @@ pub(crate) fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// NULL is none: it has no unit.
+/// The number of units of a timestamp; `None` for NULL, and for other types.
 pub(crate) fn ticks(literal: &ScalarValue) -> Option<i64> {
     match literal {
         ScalarValue::TimestampSecond(ticks, _)

@@ -41,27 +41,27 @@ use std::time::Instant;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Receiver;
 
-/// Writes Parquet files.
+/// The sink of Parquet files.
 #[derive(Debug)]
 pub struct MarquetrySink {
     config: FileSinkConfig,
     options: Arc<FormatOptions>,
     sorting: Option<Vec<SortingColumn>>,
-    /// Of rows that are looked at here.
+    /// The schema of rows as they arrive, before they are checked: all columns are nullable.
     accepted: SchemaRef,
     metrics: ExecutionPlanMetricsSet,
 }
 
 impl MarquetrySink {
-    /// A sink of files in this order, which is recorded as far as it is one of columns.
+    /// Creates a sink of files in this order, whose leading plain columns are recorded as `sorting_columns`.
     ///
-    /// Fails if an option of writing cannot be followed, or folders cannot be called by a key.
+    /// Fails if an option of writing is not supported, or if a partition column's name cannot be that of a folder.
     pub fn new(
         config: FileSinkConfig,
         options: Arc<FormatOptions>,
         order: Option<&LexRequirement>,
     ) -> Result<Self> {
-        // Before a row is computed.
+        // Fail before a row is computed.
         writer_properties(&options, None, 1)?;
         check_keys(&config)?;
         let sorting = order.and_then(|order| sorting_columns(order, &config));
@@ -75,16 +75,16 @@ impl MarquetrySink {
     }
 }
 
-/// A file whose rows are all in it, and which nobody sees yet.
+/// A file that has all of its rows, but is not visible yet.
 struct WrittenFile {
     path: Path,
     writer: AsyncArrowWriter<StoreSink>,
     rows: usize,
-    /// Of what is still in memory.
+    /// Reservation of what is still in memory.
     _memory: MemoryReservation,
 }
 
-/// What all files of a statement have in common.
+/// What all files of a statement share.
 #[derive(Clone)]
 struct Writing {
     schema: SchemaRef,
@@ -92,15 +92,15 @@ struct Writing {
     store: Arc<dyn ObjectStore>,
     buffer: usize,
     pool: Arc<dyn MemoryPool>,
-    /// How many files are encoded at the same time. More threads than that take memory, and are no faster.
+    /// Permits for files that are encoded at the same time. More threads take more memory, and are no faster.
     encoding: Arc<Semaphore>,
-    /// What a file takes that has no rows yet.
+    /// Memory of an open file without rows, in bytes.
     open_bytes: usize,
     elapsed_compute: Time,
 }
 
 impl Writing {
-    /// Writes all rows of a file; if that fails, what was sent of it is given up.
+    /// Writes all rows of a file; if that fails, aborts the upload.
     async fn write(self, path: Path, batches: Receiver<RecordBatch>) -> Result<WrittenFile> {
         let named = |error| of_file(error, &path);
         let memory = MemoryConsumer::new(format!("MarquetrySink[{path}]")).register(&self.pool);
@@ -112,14 +112,14 @@ impl Writing {
         let mut writer = writer.map_err(named)?.with_blocking_tasks(move |task| {
             let (encoding, elapsed) = (encoding.clone(), elapsed.clone());
             Box::pin(async move {
-                // Nobody closes it.
+                // The semaphore is never closed.
                 let _permit = encoding.acquire().await;
                 let timed = move || {
                     let start = Instant::now();
                     task();
                     elapsed.add_elapsed(start);
                 };
-                // A task that panics is an error of the writer.
+                // The writer reports a task that panics as an error.
                 drop(tokio::task::spawn_blocking(timed).await);
             })
         });
@@ -149,7 +149,7 @@ impl Writing {
             note_memory(writer)?;
             rows += batch.num_rows();
         }
-        // What is left is encoded while other files are still written, which may be thousands, and waits for them.
+        // Encode the rest now: other files, which may be thousands, are still being written, and this one waits for them.
         writer.flush_and_shrink().await.map_err(named)?;
         note_memory(writer)?;
         Ok(rows)
@@ -174,7 +174,7 @@ impl MarquetrySink {
         })
     }
 
-    /// The rows, with null keys named as folders call them. Fails at nulls where the table has none.
+    /// The rows, with null keys named as in folder names. Fails at nulls in columns that are not nullable in the table.
     fn checked(&self, data: SendableRecordBatchStream) -> SendableRecordBatchStream {
         let keys: Vec<String> = self.config.table_partition_cols.iter().map(|(key, _)| key.clone()).collect();
         let keeps_keys = self.config.keep_partition_by_columns;
@@ -215,7 +215,7 @@ impl FileSink for MarquetrySink {
         let mut files = Vec::new();
         let mut failed: Option<DataFusionError> = None;
         let (mut is_open, keys) = (true, self.config.table_partition_cols.len());
-        // Tasks are looked at while files still come: an error ends the statement at once.
+        // Tasks are polled while files still arrive: an error ends the statement at once.
         while failed.is_none() && (is_open || !tasks.is_empty()) {
             tokio::select! {
                 next = file_stream_rx.recv(), if is_open => match next {
@@ -238,14 +238,14 @@ impl FileSink for MarquetrySink {
         if failed.is_none()
             && let Some(task) = demux_task.take()
         {
-            // The rows themselves may have been the error, which looks like their end from here.
+            // From here, an error of the input looks like the end of its rows.
             failed = match task.join_unwind().await {
                 Ok(rows) => rows.err(),
                 Err(error) => Some(DataFusionError::ExecutionJoin(Box::new(error))),
             };
         }
         if let Some(error) = failed {
-            // Then no more rows come, and all tasks end.
+            // Then no more rows arrive, and all tasks end.
             drop((demux_task, file_stream_rx));
             while let Some(written) = tasks.join_next().await {
                 files.extend(written.ok().and_then(Result::ok));
@@ -258,7 +258,7 @@ impl FileSink for MarquetrySink {
 }
 
 impl MarquetrySink {
-    /// Gives all files their names.
+    /// Completes all files, which gives them their names.
     async fn complete(&self, files: Vec<WrittenFile>) -> Result<u64> {
         let rows_written = self.counter("rows_written", MetricCategory::Rows);
         let bytes_written = self.counter("bytes_written", MetricCategory::Bytes);
@@ -278,7 +278,7 @@ impl MarquetrySink {
     }
 }
 
-/// Whoever runs the statement again has the rows of these twice.
+/// Names the files that exist already: running the statement again writes their rows twice.
 fn with_those_there(error: DataFusionError, there: &[Path]) -> DataFusionError {
     match there {
         [] => error,
@@ -290,7 +290,7 @@ fn with_those_there(error: DataFusionError, there: &[Path]) -> DataFusionError {
     }
 }
 
-/// Has the store forget what was sent of some files. The error that led here is the one to report.
+/// Aborts the uploads of some files. The error that led here is the one to report.
 async fn give_up(files: impl IntoIterator<Item = WrittenFile>) {
     for WrittenFile { path, writer, .. } in files {
         give_up_one(writer, &path).await;
@@ -330,7 +330,7 @@ impl DisplayAs for MarquetrySink {
     }
 }
 
-/// A folder is called `key=value`, which ends the key at the first `=`.
+/// Fails if a key cannot be in the name of a folder: `key=value` ends the key at the first `=`.
 fn check_keys(config: &FileSinkConfig) -> Result<()> {
     match config.table_partition_cols.iter().find(|(key, _)| key.is_empty() || key.contains('=')) {
         Some((key, _)) => Err(refused(format!(
@@ -340,7 +340,7 @@ fn check_keys(config: &FileSinkConfig) -> Result<()> {
     }
 }
 
-/// Files that have the keys, too, cannot have another text in them than the name of their folder.
+/// Fails if a key is null: files that also contain their keys must have the same value as the name of their folder.
 fn without_null_keys(batch: RecordBatch, keys: &[String]) -> Result<RecordBatch> {
     for key in keys {
         if batch.column(batch.schema_ref().index_of(key)?).logical_null_count() > 0 {
@@ -353,7 +353,7 @@ fn without_null_keys(batch: RecordBatch, keys: &[String]) -> Result<RecordBatch>
     Ok(batch)
 }
 
-/// How many columns a file has for one.
+/// The number of leaf columns of a type.
 fn leaves(data_type: &DataType) -> usize {
     use DataType::{Dictionary, FixedSizeList, LargeList, LargeListView, List, ListView, Map, Struct};
     match data_type {
@@ -366,21 +366,21 @@ fn leaves(data_type: &DataType) -> usize {
     }
 }
 
-/// PERF: about what a file that is open takes beside its rows, and each column of it, as measured: with a task, a queue, and what is
-/// known of the file until its footer is written.
+/// PERF: memory of an open file besides its rows, and of each of its columns, in bytes, as measured: a task, a queue,
+/// and metadata until the footer is written.
 const FILE_BYTES: usize = 36 << 10;
 const LEAF_BYTES: usize = 8 << 10;
 
 fn writer_schema(config: &FileSinkConfig) -> SchemaRef {
-    // Metadata of a session's schema says how it was read, not how it is to be written.
+    // The metadata of a session's schema says how it was read, not how it is to be written.
     let schema = get_writer_schema(config);
     Arc::new(Schema::new(schema.fields().clone()))
 }
 
-/// The order as the numbers of leaves: those keys before the first that is no column without nesting.
+/// The order as indices of leaf columns, up to the first key that is not a column; `None` for tables with nested columns.
 fn sorting_columns(order: &LexRequirement, config: &FileSinkConfig) -> Option<Vec<SortingColumn>> {
     let schema = get_writer_schema(config);
-    // Leaves are counted through all columns before.
+    // Nested columns have several leaves, which shift the indices of those behind them.
     if schema.fields().iter().any(|field| field.data_type().is_nested()) {
         return None;
     }

@@ -25,7 +25,7 @@ use object_store::ObjectStore;
 use std::fmt;
 use std::sync::Arc;
 
-/// Reads Parquet files as the rows of a table.
+/// The `FileSource` that reads Parquet files as the rows of a table.
 #[derive(Debug, Clone)]
 pub struct MarquetrySource {
     spec: ScanSpec,
@@ -63,7 +63,7 @@ impl MarquetrySource {
         MarquetrySource { spec: ScanSpec { filters, asks_rows, ..self.spec } }
     }
 
-    /// What becomes of a filter: whether it is asked here, and nowhere else. `None` if it is of no use here.
+    /// Returns a filter with whether this source alone evaluates it; `None` if the source has no use for it.
     fn accept(&self, expr: &Arc<dyn PhysicalExpr>, asks_rows: bool) -> Option<Filter> {
         if asks_virtual_column(expr, &self.spec.table_schema) {
             return None;
@@ -76,7 +76,7 @@ impl MarquetrySource {
     }
 }
 
-/// Gives all columns of a table: for what is said of the table, whatever a query reads.
+/// A source of all columns of a table: for properties of the table, whatever a query reads.
 pub(crate) fn all_columns(table_schema: TableSchema) -> Arc<dyn FileSource> {
     Arc::new(MarquetrySource::new(table_schema, Arc::default()))
 }
@@ -115,7 +115,7 @@ impl FileSource for MarquetrySource {
     }
 
     fn file_type(&self) -> &str {
-        // The name that DataFusion looks for, to show what it shows of Parquet.
+        // DataFusion looks for this name to show the details of a Parquet scan.
         "parquet"
     }
 
@@ -144,7 +144,7 @@ impl FileSource for MarquetrySource {
             let is_ours = accepted.as_ref().is_some_and(|filter| filter.is_ours);
             answers.push(if is_ours { PushedDown::Yes } else { PushedDown::No });
             let Some(filter) = accepted else { continue };
-            // Plans are made again from plans: what is known is not added twice.
+            // Plans are rebuilt from plans: a filter that is already there is not added twice.
             match spec.filters.iter_mut().find(|known| known.expr.eq(&filter.expr)) {
                 Some(known) => known.is_ours |= filter.is_ours,
                 None => spec.filters.push(filter),

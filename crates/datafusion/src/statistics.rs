@@ -11,13 +11,13 @@ use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
 use std::cmp::Ordering;
 
-/// The statistics of a file for the columns of a table. With `loses_rows` none of them is certain.
+/// The statistics of a file for the columns of a table. With `loses_rows` all of them are inexact.
 pub(crate) fn statistics(footer: &ArrowReaderMetadata, table: &SchemaRef, loses_rows: bool) -> Statistics {
     let metadata = footer.metadata();
     let num_rows = Precision::Exact(usize::try_from(metadata.num_rows()).unwrap_or(usize::MAX));
     let columns = table.fields().iter().map(|field| {
         let found = of_column(footer, field.name(), field.data_type()).unwrap_or_default();
-        // What a column takes in memory is what the order of joins goes by.
+        // Join ordering goes by the size of a column in memory.
         match (field.data_type().primitive_width(), &num_rows) {
             (Some(width), Precision::Exact(rows)) => {
                 found.with_byte_size(Precision::Exact(width.saturating_mul(*rows)))
@@ -51,7 +51,7 @@ fn of_column(footer: &ArrowReaderMetadata, name: &str, wanted: &DataType) -> Opt
             found.null_count = Precision::Exact(count);
         }
     }
-    // Bounds mean the same only where the values that are stored are those that are read.
+    // Bounds mean the same only where values are read as they are stored.
     let read_as = known.data_type();
     if !leaf.is_some_and(|leaf| stores(leaf, read_as)) || !becomes(read_as, wanted) {
         return Some(found);
@@ -80,8 +80,8 @@ fn of_column(footer: &ArrowReaderMetadata, name: &str, wanted: &DataType) -> Opt
         found.min_value = wider(&found.min_value, f32::next_down, f64::next_down);
         found.max_value = wider(&found.max_value, f32::next_up, f64::next_up);
     }
-    // A bound of a dictionary is one of its values. Beside one that is not known, DataFusion takes a null of the dictionary's own
-    // type, and finds that the two differ.
+    // A bound of a dictionary is one of its values. Beside an unknown bound, DataFusion takes a null of the
+    // dictionary's own type, and finds that the two types differ.
     let is_known = |bound: &Precision<ScalarValue>| bound.get_value().is_some();
     if value_type(wanted) != wanted && is_known(&found.min_value) != is_known(&found.max_value) {
         (found.min_value, found.max_value) = (Precision::Absent, Precision::Absent);
@@ -89,8 +89,9 @@ fn of_column(footer: &ArrowReaderMetadata, name: &str, wanted: &DataType) -> Opt
     Some(found)
 }
 
-/// A bound of floats, moved beyond all values by a step. Where a condition leaves one value between bounds, DataFusion takes the column
-/// to have no other; but NaN is left by `<` or by `>`, too, and no bounds tell of it. Of both zeros a bound has one.
+/// A bound of floats, moved one step beyond all values. Where a condition leaves one value between the bounds,
+/// DataFusion takes the column to have no other; but NaN may pass `<` or `>`, too, and bounds do not cover it. Of the
+/// two zeros a bound has one.
 fn wider(
     bound: &Precision<ScalarValue>,
     of_float: fn(f32) -> f32,
@@ -108,8 +109,8 @@ fn wider(
     }
 }
 
-/// Whether it is the least integer of its type. It rules nothing out, and DataFusion's arithmetic of bounds fails at `-x`, which is
-/// beyond the type there.
+/// Whether a value is the least integer of its type. As a bound it rules nothing out, and DataFusion's arithmetic of
+/// bounds fails at `-x`, which overflows the type.
 fn is_least(value: &ScalarValue) -> bool {
     use ScalarValue::{Int8, Int16, Int32, Int64};
     matches!(
@@ -118,7 +119,7 @@ fn is_least(value: &ScalarValue) -> bool {
     )
 }
 
-/// The least or greatest of the bounds of all row groups with values, and whether it is a value that occurs.
+/// The least or greatest bound of all row groups with values, and whether it is a value that occurs.
 fn bound(
     bounds: &dyn Array,
     exactness: &BooleanArray,
@@ -133,7 +134,7 @@ fn bound(
             return None;
         }
         let value = ScalarValue::try_from_array(bounds, group).ok()?;
-        // Bounds of fixed length are not cut; who writes none says nothing.
+        // Bounds of fixed-length types are not truncated, so they are exact unless the writer says otherwise.
         let said = exactness.is_valid(group).then(|| exactness.value(group));
         let is_exact = kind == Kind::Same && said.unwrap_or(!has_lengths);
         found = match found {
@@ -148,7 +149,7 @@ fn bound(
     found
 }
 
-/// Whether values of one type keep their order, and all of them, as another type.
+/// Whether a cast from one type to another keeps all values, and their order.
 pub(crate) fn becomes(from: &DataType, to: &DataType) -> bool {
     use DataType::*;
     is_same_but_layout(from, to)

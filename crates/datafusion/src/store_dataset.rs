@@ -14,12 +14,14 @@ use object_store::{ObjectMeta, ObjectStore};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The files below a folder of a store of this session, or those that fit a pattern of `*`, `**`, `?` and `[]`, as a dataset:
-/// [`DatasetTable::try_new_async`](crate::DatasetTable::try_new_async) makes a table of it. `url` is that of the folder, such as
-/// `s3://bucket/wines/`. Folders called `key=value` are partitions, and files that writers leave beside theirs are passed over, as
-/// [on a disk](marquetry_arrow::dataset). Each file has to stay as it was when it was listed.
+/// The files below a folder of a store of this session, or those that match a pattern of `*`, `**`, `?` and `[]`, as a
+/// dataset: [`DatasetTable::try_new_async`](crate::DatasetTable::try_new_async) makes a table of it. `url` is that of
+/// the folder, such as `s3://bucket/wines/`. Folders called `key=value` are partitions, and files that writers leave
+/// beside their data are ignored, as [on a disk](marquetry_arrow::dataset). Each file must stay as it was when it was
+/// listed.
 ///
-/// Fails if the session knows no such store, if the store cannot list its files, if the pattern is none, and if there is no such file.
+/// Fails if the session does not know the store, if the store cannot list its files, if the pattern is invalid, or if
+/// no file matches.
 ///
 /// ```
 /// use datafusion::prelude::SessionContext;
@@ -49,8 +51,8 @@ pub async fn dataset_in_store(url: &str, runtime: &RuntimeEnv) -> Result<Dataset
     FilesInStore::list(url, runtime).await?.dataset()
 }
 
-/// What a store lists for a URL, as [`dataset_in_store`] takes it: for who keeps a table and wants to know whether its files are still
-/// those that there are.
+/// The objects that a store lists for a URL, as [`dataset_in_store`] takes it: for owners of a table who want to know
+/// whether its files have changed.
 ///
 /// ```
 /// use datafusion::prelude::SessionContext;
@@ -85,9 +87,9 @@ pub struct FilesInStore {
 }
 
 impl FilesInStore {
-    /// Lists what is below the folder of a URL, or below the last folder of a pattern that has a name.
+    /// Lists the objects below the folder of a URL, or below the longest prefix of a pattern without wildcards.
     ///
-    /// Fails if the session knows no such store, and if the store cannot list its files.
+    /// Fails if the session does not know the store, or if the store cannot list its files.
     pub async fn list(url: &str, runtime: &RuntimeEnv) -> Result<Self> {
         let (root, path) = split_url(url)?;
         let shown = url_without_secrets(url).into_owned();
@@ -98,19 +100,19 @@ impl FilesInStore {
         Ok(FilesInStore { store, root: root.to_owned(), path, shown, objects })
     }
 
-    /// All that was listed, by name, files that are no part of the dataset among it.
+    /// All listed objects, sorted by name, including files that are not part of the dataset.
     pub fn objects(&self) -> &[ObjectMeta] {
         &self.objects
     }
 
-    /// The same, for later.
+    /// As [`objects`](Self::objects), by value.
     pub fn into_objects(self) -> Vec<ObjectMeta> {
         self.objects
     }
 
-    /// The files that are meant, as a dataset.
+    /// The files that match, as a dataset.
     ///
-    /// Fails if the pattern is none, and if there is no such file.
+    /// Fails if the pattern is invalid, or if no file matches.
     pub fn dataset(&self) -> Result<Dataset<dyn AsyncSource>> {
         let names = self.objects.iter().map(|meta| meta.location.as_ref());
         let names = files_among(self.path.as_ref(), names).map_err(of)?;
@@ -142,7 +144,7 @@ fn split_url(url: &str) -> Result<(&str, &str)> {
     Ok((&url[..root], url[root..].trim_start_matches('/')))
 }
 
-/// All files that may be meant, by name.
+/// All objects that may match, sorted by name.
 async fn listed(store: &dyn ObjectStore, path: &Path) -> object_store::Result<Vec<ObjectMeta>> {
     let is_literal = |part: &object_store::path::PathPart<'_>| !part.as_ref().contains(['*', '?', '[']);
     let folder: Path = path.parts().take_while(is_literal).collect();

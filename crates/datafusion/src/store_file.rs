@@ -1,7 +1,7 @@
 //! One object of a session's store as an asynchronous source of bytes.
 //!
-//! DataFusion has its stores from another version of the crate `object_store` than `marquetry-object-store`, so that this is its own
-//! reader: of one object whose size is known, through stores that repeat failed requests by themselves.
+//! DataFusion uses another version of the crate `object_store` than `marquetry-object-store`, so this is a reader of
+//! its own: of one object whose size is known, through stores that retry failed requests themselves.
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -18,21 +18,21 @@ use tokio::task::JoinError;
 
 /// A file in a store, as it was when it was listed.
 ///
-/// Every answer is held against the ETag, or where there is none against the time of the last change, and against the size.
-/// A file of this machine is opened once, and read by positions.
+/// Every response is checked against the ETag, or the time of last change if there is none, and against the size. A
+/// local file is opened once, and read by positions.
 #[derive(Debug, Clone)]
 pub(crate) struct StoreFile {
     store: Arc<dyn ObjectStore>,
     meta: Arc<ObjectMeta>,
     is_local: bool,
-    /// Whether it is asked for under the condition that its ETag is the listed one. Azure lists none that can be sent as they are.
+    /// Whether requests have the condition that the ETag is the listed one. Azure lists none that can be sent as they are.
     sends_tags: bool,
     local: Arc<OnceCell<Option<Arc<LocalFile>>>>,
 }
 
 impl StoreFile {
     pub(crate) fn new(store: Arc<dyn ObjectStore>, meta: ObjectMeta) -> Self {
-        // Any other store would begin to send all of an object that is asked for without a range.
+        // Any other store would start to send the whole object in response to a request without a range.
         let name = store.to_string();
         let (is_local, sends_tags) =
             (name.starts_with("LocalFileSystem"), !name.starts_with("MicrosoftAzure"));
@@ -43,12 +43,12 @@ impl StoreFile {
         &self.meta
     }
 
-    /// Where the file is.
+    /// The store of the file.
     pub(crate) fn store(&self) -> &Arc<dyn ObjectStore> {
         &self.store
     }
 
-    /// What a request costs.
+    /// The cost of a request.
     pub(crate) fn cost(&self) -> CoalesceOptions {
         if self.is_local { CoalesceOptions::LOCAL } else { CoalesceOptions::OBJECT_STORE }
     }
@@ -57,7 +57,7 @@ impl StoreFile {
         FileVersion::new(self.meta.size, Some(tag(&self.meta).into()))
     }
 
-    /// The open file, if the store is this machine's.
+    /// The open file, if the store is the local file system.
     async fn local(&self) -> Result<Option<Arc<LocalFile>>> {
         if !self.is_local {
             return Ok(None);
@@ -100,7 +100,7 @@ impl StoreFile {
         let options = GetOptions { range: Some(GetRange::Bounded(range)), if_match, ..GetOptions::default() };
         let answer = self.store.get_opts(&self.meta.location, options).await;
         let answer = answer.map_err(|error| failed(error).at(start))?;
-        // Not every server looks at the condition.
+        // Not every server checks the condition.
         self.check(&answer.meta).map_err(|error| error.at(start))?;
         let bytes = answer.bytes().await.map_err(|error| failed(error).at(start))?;
         if bytes.len() as u64 != wanted {
@@ -116,7 +116,7 @@ impl AsyncSource for StoreFile {
         let end = self.meta.size;
         let start = end.saturating_sub(len as u64);
         async move {
-            // Servers refuse ranges of nothing.
+            // Servers refuse empty ranges.
             let bytes = match start < end {
                 true => self.read(std::iter::once(start..end).collect()).await?.pop().unwrap_or_default(),
                 false => Bytes::new(),
@@ -141,21 +141,21 @@ impl AsyncSource for StoreFile {
     }
 }
 
-/// Requests of one file at the same time: enough to fill a fast connection, few enough for any server.
+/// Concurrent requests of one file: enough to fill a fast connection, few enough for any server.
 const AT_ONCE: usize = 16;
 
-/// Which content of an object it is.
+/// Identifies the content of an object.
 pub(crate) fn tag(meta: &ObjectMeta) -> String {
     let changed = || format!("changed {}", meta.last_modified.timestamp_micros());
     meta.e_tag.as_deref().map_or_else(changed, |tag| unquoted(tag).to_owned())
 }
 
-/// QUIRK: Azure has no quotes around the ETags of a listing, but around those of an answer.
+/// QUIRK: Azure puts no quotes around ETags in a listing, but does in a response.
 fn unquoted(tag: &str) -> &str {
     tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).unwrap_or(tag)
 }
 
-/// Runs `work` as a task of its own, so that bytes come while batches are decoded; dropping the future gives it up.
+/// Runs `work` as a task of its own, so that bytes arrive while batches are decoded; dropping the future cancels it.
 async fn spawned<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
     let mut task = tokio::task::JoinSet::new();
     task.spawn(work);

@@ -11,17 +11,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 
-/// What is written is sent in parts as soon as there is enough of it, and is an object once all of it was. What has not more than a part
-/// is sent in one request.
+/// Sends bytes in parts as soon as there are enough of them; the object appears once all were sent. An object of less
+/// than one part is sent in one request.
 pub(crate) struct StoreSink {
     store: Arc<dyn ObjectStore>,
     path: Path,
     part_bytes: usize,
     waiting: Vec<Bytes>,
     waiting_bytes: usize,
-    /// Bytes that wait, or are under way.
+    /// Bytes that wait to be sent, or are being sent.
     held: Arc<AtomicUsize>,
-    /// Held here until it is complete, so that the store can be told to forget the parts of one that failed.
+    /// Kept until it is complete, so that the upload can be aborted if it fails.
     upload: Option<Upload>,
 }
 
@@ -43,12 +43,12 @@ impl StoreSink {
         }
     }
 
-    /// How many bytes are in memory that the store does not have yet, now and later.
+    /// A counter of the bytes in memory that the store does not have yet.
     pub(crate) fn held(&self) -> Arc<AtomicUsize> {
         self.held.clone()
     }
 
-    /// Sends what waits as a part, once there is room for it.
+    /// Sends the waiting bytes as a part, once fewer than [`AT_ONCE`] parts are under way.
     async fn send(&mut self) -> Result<()> {
         let upload = match &mut self.upload {
             Some(upload) => upload,
@@ -90,14 +90,14 @@ impl StoreSink {
 
     async fn give_up(&mut self) -> Result<()> {
         let Some(mut upload) = self.upload.take() else { return Ok(()) };
-        // A part that arrives behind the end of its upload would stay.
+        // A part that arrives after its upload was aborted would stay.
         while upload.under_way.join_next().await.is_some() {}
         upload.inner.abort().await.map_err(failed)
     }
 }
 
 impl Upload {
-    /// Until a part is there.
+    /// Waits until one part has been sent.
     async fn wait(&mut self) -> Result<()> {
         match self.under_way.join_next().await {
             Some(Ok(sent)) => sent.map_err(failed),
@@ -128,7 +128,7 @@ impl AsyncSink for StoreSink {
         async move {
             let ended = self.end().await;
             if ended.is_err() {
-                // That this fails too is of no use to who is told of the first error.
+                // The caller gets the first error, and has no use for this one.
                 let _ = self.give_up().await;
             }
             ended
@@ -142,12 +142,12 @@ impl AsyncSink for StoreSink {
 }
 
 impl Drop for StoreSink {
-    /// Has the store forget the parts of a file whose statement is given up: by a task of its own, as nobody waits.
+    /// Aborts the upload of a file whose statement was given up: in a task of its own, as nobody waits.
     fn drop(&mut self) {
         let (Some(mut upload), Ok(runtime)) = (self.upload.take(), Handle::try_current()) else { return };
         runtime.spawn(async move {
             upload.under_way.shutdown().await;
-            // There is nobody to tell.
+            // There is nobody to report it to.
             let _ = upload.inner.abort().await;
         });
     }
@@ -163,7 +163,7 @@ fn ended(error: JoinError) -> Error {
     Error::caused_by(ErrorKind::Io, "the runtime was shut down", error)
 }
 
-/// The least that stores take of a part that is not the last.
+/// The smallest size that stores accept of a part that is not the last, in bytes.
 const LEAST_PART: usize = 5 << 20;
-/// Parts of one object at the same time.
+/// Concurrent parts of one object.
 const AT_ONCE: usize = 8;

@@ -18,7 +18,7 @@ use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Adds the mark columns of the subqueries that are meant.
+/// Adds the mark columns of the subqueries that `is_meant` selects.
 #[derive(Debug)]
 pub(crate) struct SubqueryColumns {
     name: &'static str,
@@ -26,12 +26,12 @@ pub(crate) struct SubqueryColumns {
 }
 
 impl SubqueryColumns {
-    /// Of all subqueries. It runs after filter pushdown, whose next pass moves on what it makes.
+    /// For all subqueries. It runs after filter pushdown, whose next pass moves what it adds.
     pub(crate) fn of_all() -> Self {
         SubqueryColumns { name: "subquery columns", is_meant: has_subquery }
     }
 
-    /// Of correlated subqueries. It runs before filter pushdown, also of the filters within them.
+    /// For correlated subqueries. It runs before filter pushdown, also before that of the filters within them.
     pub(crate) fn of_correlated() -> Self {
         SubqueryColumns { name: "correlated subqueries", is_meant: has_correlated_subquery }
     }
@@ -61,7 +61,7 @@ impl OptimizerRule for SubqueryColumns {
     }
 }
 
-/// The columns of a projection, or of an aggregation, under their names.
+/// Rewrites a projection or an aggregate, whose columns keep their names.
 fn computed(plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<LogicalPlan> {
     let names = NamePreserver::new(&plan);
     let mut inputs: Vec<_> = plan.inputs().into_iter().cloned().map(Arc::new).collect();
@@ -73,13 +73,13 @@ fn computed(plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<LogicalPl
     plan.with_new_exprs(columns, inputs.into_iter().map(Arc::unwrap_or_clone).collect())
 }
 
-/// The join with columns in the place of conditions that are meant.
+/// Rewrites a join, with mark columns in place of the conditions that `is_meant` selects.
 fn joined(mut join: Join, is_meant: fn(&Expr) -> bool, config: &dyn OptimizerConfig) -> Result<LogicalPlan> {
     let columns = join.schema.columns();
     let conditions = join.filter.take().map(split_conjunction_owned).unwrap_or_default();
     let (asking, mut others): (Vec<_>, Vec<_>) = conditions.into_iter().partition(is_meant);
     if join.join_type == JoinType::Inner {
-        // There they are those of WHERE.
+        // In an inner join they are the same as in WHERE.
         join.filter = conjunction(others);
         let join = LogicalPlanBuilder::from(LogicalPlan::Join(join));
         return asking.into_iter().try_fold(join, LogicalPlanBuilder::filter)?.build();
@@ -89,7 +89,7 @@ fn joined(mut join: Join, is_meant: fn(&Expr) -> bool, config: &dyn OptimizerCon
     let mut sides = [left, right];
     for condition in asking {
         others.push(match condition {
-            // To ON false and null are the same.
+            // In ON, false and null mean the same.
             Expr::InSubquery(asking) if asking.negated && may_be_null(&asking, &all)? => {
                 marked(not_in(asking)?, &mut sides, config)?
             }
@@ -102,8 +102,8 @@ fn joined(mut join: Join, is_meant: fn(&Expr) -> bool, config: &dyn OptimizerCon
     join.project(columns.into_iter().map(Expr::Column))?.build()
 }
 
-/// The expression with columns in the place of other queries, which the inputs get. What may be null was taken apart before, see
-/// `null_aware_in`.
+/// Replaces subqueries in an expression by mark columns, which the inputs get. Conditions that may be null were
+/// rewritten before, see `null_aware_in`.
 fn marked(expr: Expr, inputs: &mut [Arc<LogicalPlan>], config: &dyn OptimizerConfig) -> Result<Expr> {
     let with_mark = |expr| {
         let (mark, negated) = match &expr {
@@ -141,7 +141,7 @@ fn input_of<'a>(
     inputs.iter_mut().find(|input| columns.iter().all(|column| input.schema().has_column(column)))
 }
 
-/// The column of a condition whose query takes something of the row that asks: the one that DataFusion makes of it in WHERE.
+/// The mark column of a correlated condition: the one that DataFusion's decorrelation makes of it in WHERE.
 fn correlated_mark(
     condition: &Expr,
     inputs: &mut [Arc<LogicalPlan>],
@@ -150,7 +150,7 @@ fn correlated_mark(
     let outer = outer_columns(condition)?;
     let columns = condition.column_refs().into_iter().chain(&outer).collect();
     let Some(input) = input_of(&columns, inputs) else { return Ok(None) };
-    // A condition that is no other query itself, but has one in it, gets a column.
+    // A condition that contains a subquery, but is none itself, gets a mark column.
     let not = |expr| Expr::Not(Box::new(expr));
     let asked = LogicalPlanBuilder::from(input.clone()).filter(not(not(condition.clone())))?.build()?;
     let LogicalPlan::Projection(made) = DecorrelatePredicateSubquery::new().rewrite(asked, config)?.data
@@ -168,7 +168,7 @@ fn correlated_mark(
     }
 }
 
-/// The columns of the row that asks which other queries in an expression take.
+/// The columns of the outer row to which subqueries in an expression refer.
 fn outer_columns(expr: &Expr) -> Result<Vec<Column>> {
     let mut columns = Vec::new();
     expr.apply(|expr| {
@@ -187,7 +187,7 @@ fn outer_columns(expr: &Expr) -> Result<Vec<Column>> {
     Ok(columns)
 }
 
-/// The column that an input gets: whether there is a row, one that is equal to `asked` if that is given.
+/// The mark column that an input gets: whether there is a row, one that is equal to `asked` if that is given.
 fn mark(
     input: &mut Arc<LogicalPlan>,
     rows: Arc<LogicalPlan>,

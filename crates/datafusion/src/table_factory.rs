@@ -1,7 +1,7 @@
 //! The table factory: makes tables of `CREATE EXTERNAL TABLE`.
 //!
-//! QUIRK: DataFusion 55 takes `PRIMARY KEY` and `UNIQUE` for facts, and leaves out what makes rows distinct. Nothing holds files to them. For
-//! `NOT NULL` and keys of folders see `DeclaredTable`.
+//! QUIRK: DataFusion 55 trusts `PRIMARY KEY` and `UNIQUE`, and drops what makes rows distinct. Nothing enforces them in
+//! files. For `NOT NULL` and partition columns see `DeclaredTable`.
 
 use crate::declared_table::DeclaredTable;
 use datafusion::catalog::{Session, TableProvider, TableProviderFactory};
@@ -14,9 +14,9 @@ use futures::future::BoxFuture;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Has the planner be told no constraints of the tables that `CREATE EXTERNAL TABLE` makes of files: `PRIMARY KEY` and `UNIQUE` are
-/// read, and not relied on; `NOT NULL` neither, but for rows that are inserted. [`register`](crate::register) does that with all formats
-/// of a session.
+/// Hides the constraints of tables that `CREATE EXTERNAL TABLE` makes of files from the planner: `PRIMARY KEY` and
+/// `UNIQUE` are parsed, but not relied on, and `NOT NULL` is only enforced for inserted rows.
+/// [`register`](crate::register) does that for all formats of a session.
 pub fn without_constraints(factories: &mut HashMap<String, Arc<dyn TableProviderFactory>>) {
     for factory in factories.values_mut() {
         *factory = Arc::new(TableFactory { made_by: factory.clone() });

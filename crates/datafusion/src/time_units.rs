@@ -1,6 +1,6 @@
 //! Compares times of day of different units: a column of microseconds and `TIME '08:30:00'`, which is of nanoseconds, or text.
 //!
-//! QUIRK: DataFusion has no type that both become, and refuses the comparison.
+//! QUIRK: DataFusion has no common type for the two, and refuses the comparison.
 
 use arrow_schema::{DataType, TimeUnit};
 use datafusion::common::config::ConfigOptions;
@@ -13,7 +13,7 @@ use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExp
 use datafusion::logical_expr::{Expr, ExprSchemable, cast, lit};
 use std::sync::Arc;
 
-/// Brings both sides of a comparison to one unit while it is planned, which has to know the type of what is selected.
+/// Brings both sides of a comparison to one unit during SQL planning, which has to know the types of the selected columns.
 #[derive(Debug)]
 pub(crate) struct TimeComparisons;
 
@@ -31,7 +31,7 @@ impl ExprPlanner for TimeComparisons {
     }
 }
 
-/// Brings what is compared to one unit wherever that is: in `BETWEEN`, `IN`, and plans that were made without SQL.
+/// Brings compared values to one unit everywhere else: in `BETWEEN`, `IN`, and plans that were built without SQL.
 #[derive(Debug)]
 pub(crate) struct TimeUnits;
 
@@ -58,15 +58,15 @@ impl FunctionRewrite for TimeUnits {
     }
 }
 
-/// Gives times of day of several units the one of the columns, if all constants are whole numbers of it, or else nanoseconds. Whether there
-/// were several.
+/// Brings times of day of several units to the finest unit of the columns, if all constants are whole numbers of it, or
+/// else to nanoseconds. Returns whether there were several units.
 fn in_one_unit(compared: &mut [&mut Expr], schema: &DFSchema) -> Result<bool> {
     let types = compared.iter().map(|expr| expr.get_type(schema)).collect::<Result<Vec<_>>>();
-    // What has no type is told of by who asks for it.
+    // Whoever needs the type reports the error.
     let Ok(types) = types else { return Ok(false) };
     let is_time = |data_type: &DataType| matches!(data_type, DataType::Time32(_) | DataType::Time64(_));
     let mut constants: Vec<Option<ScalarValue>> = compared.iter().map(|expr| constant(expr)).collect();
-    // A text becomes a time, NULL is of any type.
+    // Text becomes a time, and NULL is of any type.
     let is_text = |at: usize| types[at].is_string() && constants[at].is_some();
     let texts: Vec<usize> = (0..types.len()).filter(|at| is_text(*at)).collect();
     let mut times = (0..types.len())
@@ -123,7 +123,7 @@ fn is_whole(constant: &ScalarValue, unit: &DataType) -> bool {
     back.is_ok_and(|back| back == *constant)
 }
 
-/// What a session needs for both.
+/// The planner of [`TimeComparisons`].
 pub(crate) fn time_planner() -> Arc<dyn ExprPlanner> {
     Arc::new(TimeComparisons)
 }

@@ -1,8 +1,8 @@
 //! Compares timestamps with literals of a finer unit: milliseconds with `TIMESTAMP '1970-01-01 00:00:00.0005'`.
 //!
-//! QUIRK: DataFusion 55 compares the column as it is with the literal, of which it cuts off what the column's unit does not have. That is
-//! another condition: `00:00:00` is not as late as `00:00:00.0005`, but as late as what is left of it. Where a literal is between
-//! two ticks of a column, the condition is one with a tick here, which says the same of the column and has nothing to be cut off.
+//! QUIRK: DataFusion 55 compares the column itself with the literal, which it truncates to the column's unit. That is
+//! another condition: `00:00:00` is less than `00:00:00.0005`, but equal to the truncated literal. Here a literal
+//! between two ticks of a column is replaced by a tick, in a condition that means the same and has nothing to truncate.
 
 use crate::cast_functions::as_cast;
 use crate::days_of_timestamps::as_range;
@@ -19,8 +19,8 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Operator, lit};
 use datafusion::optimizer::{AnalyzerRule, ApplyOrder, OptimizerConfig, OptimizerRule};
 
-/// Moves literals to ticks of the columns that they are compared with, makes ranges of days, and keeps casts that lose digits where they are.
-/// It looks at plans in which both sides have one type already.
+/// Moves literals to ticks of the columns that they are compared with, makes ranges of days, and protects lossy casts
+/// from being unwrapped. It expects both sides to have one type already.
 #[derive(Debug)]
 pub(crate) struct TimestampComparisons;
 
@@ -34,7 +34,7 @@ impl AnalyzerRule for TimestampComparisons {
     }
 }
 
-/// The plan of a whole statement: nothing compares what its last projection gives.
+/// Rewrites the plan of a whole statement: nothing compares the output of its last projection.
 fn of_statement(plan: LogicalPlan) -> Result<LogicalPlan> {
     use LogicalPlan::{Analyze, Copy, Dml, Explain, Limit, Projection};
     let plan = match plan {
@@ -48,11 +48,11 @@ fn of_statement(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
         other => return other.transform_up_with_subqueries(with_comparisons).data(),
     };
-    // Its own expressions, such as the number of rows.
+    // The node's own expressions, such as the row count of a limit.
     plan.map_subqueries(|plan| plan.transform_up_with_subqueries(with_comparisons)).data()
 }
 
-/// The same once more: a condition of a view is one of its columns before it is pushed down.
+/// Runs once more as an optimizer rule: before pushdown, a condition on a view is one on the view's columns.
 impl OptimizerRule for TimestampComparisons {
     fn name(&self) -> &str {
         NAME
@@ -64,7 +64,7 @@ impl OptimizerRule for TimestampComparisons {
 
     fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         match plan {
-            // What is compared of it was found before.
+            // Comparisons of its columns were rewritten before.
             LogicalPlan::Projection(_) => with_those_but(plan, only_computes),
             _ => with_comparisons(plan),
         }
@@ -75,7 +75,7 @@ fn with_comparisons(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     with_those_but(plan, only_adds)
 }
 
-/// With those of all expressions but some of a projection or an aggregate.
+/// Rewrites all expressions of a node but those that `stays` selects.
 fn with_those_but(plan: LogicalPlan, stays: fn(&Expr) -> bool) -> Result<Transformed<LogicalPlan>> {
     let schema = match plan.inputs().is_empty() {
         true => plan.schema().as_ref().clone(),
@@ -140,17 +140,17 @@ fn compared(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     changed.map_or_else(|| Transformed::no(expr), Transformed::yes)
 }
 
-/// A literal between two ticks of what it is compared with.
+/// A literal between two ticks of the column that it is compared with.
 struct BetweenTicks<'a> {
     column: &'a Expr,
     cast: &'a Expr,
     literal: ScalarValue,
-    /// The last tick before it, and the distance between two.
+    /// The last tick before the literal, and the distance between two ticks.
     tick: i64,
     distance: i64,
 }
 
-/// `None` unless one side is cast to a finer unit, and the other one a literal that the coarser one does not have.
+/// `None` unless `cast` is a cast to a finer unit, and `other` a literal that the coarser unit cannot represent.
 fn between_ticks<'a>(cast: &'a Expr, other: &Expr, schema: &DFSchema) -> Option<BetweenTicks<'a>> {
     let (column, field) = match cast {
         Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field }) => (expr.as_ref(), field),
@@ -200,12 +200,12 @@ impl BetweenTicks<'_> {
         with_ticks(&self.literal, self.tick.checked_add(self.distance)?)
     }
 
-    /// False, or unknown of NULL.
+    /// False, or NULL if the column is null.
     fn is_none(&self) -> Expr {
         self.column.clone().is_null().and(lit(ScalarValue::Boolean(None)))
     }
 
-    /// True, or unknown of NULL.
+    /// True, or NULL if the column is null.
     fn is_any(&self) -> Expr {
         self.column.clone().is_not_null().or(lit(ScalarValue::Boolean(None)))
     }

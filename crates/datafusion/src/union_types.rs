@@ -1,8 +1,8 @@
 //! Extension types of UNION: a column has one if all parts agree on it.
 //!
-//! QUIRK: DataFusion gives the columns of a union the metadata of all parts, the last one's where two say something else. So a part's
-//! text becomes JSON, or its coordinates those of another reference system. And it fails to aggregate such a union, since its logical
-//! plan has other metadata than its physical one.
+//! QUIRK: DataFusion merges the metadata of all inputs into the columns of a union; the last one wins where they
+//! differ. So an input's text becomes JSON, or its coordinates those of another reference system. And it fails to
+//! aggregate such a union, since its logical plan has other metadata than its physical one.
 
 use crate::column_kind::is_same_but_layout;
 use crate::extension_types::{stated_types, types_alone};
@@ -17,7 +17,7 @@ use datafusion::optimizer::AnalyzerRule;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Gives unions the extension types on which their parts agree. It looks at plans whose parts have the same types already.
+/// Gives unions the extension types on which their inputs agree. It expects inputs that have the same types already.
 #[derive(Debug)]
 pub(crate) struct UnionTypes;
 
@@ -34,7 +34,7 @@ impl AnalyzerRule for UnionTypes {
                 is_changed |= union.transformed;
                 union.map_data(|union| Ok(LogicalPlan::Union(union)))
             }
-            // What is above a union has its columns.
+            // Nodes above a union have its columns.
             plan if is_changed => Ok(Transformed::yes(plan.recompute_schema()?)),
             plan => Ok(Transformed::no(plan)),
         });
@@ -47,7 +47,7 @@ pub(crate) const NAME: &str = "extension types of unions";
 
 type Metadata = HashMap<String, String>;
 
-/// The union, with the same extension types in all of its parts.
+/// The union, with the same extension types in all of its inputs.
 fn agreed(union: Union) -> Result<Transformed<Union>> {
     let columns = 0..union.schema.fields().len();
     let wanted = columns.map(|at| shared(&union, at)).collect::<Result<Vec<_>>>()?;
@@ -66,7 +66,7 @@ fn agreed(union: Union) -> Result<Transformed<Union>> {
     Ok(Transformed::yes(Union { inputs: parts, schema: Arc::new(schema) }))
 }
 
-/// The extension type that all parts have in a column; none if one has another.
+/// The extension type that all inputs have in a column; none if they differ.
 fn shared(union: &Union, at: usize) -> Result<Metadata> {
     let parts = union.inputs.iter().map(|part| meaning(part, at));
     let mut parts = parts.collect::<Result<Vec<_>>>()?.into_iter().flatten();
@@ -74,8 +74,9 @@ fn shared(union: &Union, at: usize) -> Result<Metadata> {
     Ok(if parts.all(|part| part == first) { first } else { Metadata::new() })
 }
 
-/// The extension type of what a column comes from; `None` if that is NULL, of which any type is true. It is looked for below casts:
-/// DataFusion's to the union's type have the union's metadata already, and one that changes no value changes no meaning.
+/// The extension type of a column's origin; `None` for NULL, which agrees with any. Looks below casts: those that
+/// DataFusion adds for the union's type already have the union's metadata, and a cast that changes no value changes no
+/// meaning.
 fn meaning(plan: &LogicalPlan, at: usize) -> Result<Option<Metadata>> {
     let LogicalPlan::Projection(projection) = plan else {
         let field = plan.schema().field(at);
@@ -100,7 +101,7 @@ fn meaning(plan: &LogicalPlan, at: usize) -> Result<Option<Metadata>> {
     }
 }
 
-/// The part with these extension types.
+/// The input with these extension types.
 fn with_types(part: &Arc<LogicalPlan>, wanted: &[Metadata]) -> Result<Arc<LogicalPlan>> {
     if part.schema().fields().iter().zip(wanted).all(|(field, wanted)| stated_types(field) == *wanted) {
         return Ok(part.clone());
@@ -110,7 +111,7 @@ fn with_types(part: &Arc<LogicalPlan>, wanted: &[Metadata]) -> Result<Arc<Logica
         if stated_types(field) == *wanted {
             return column;
         }
-        // Of the same type: DataFusion's casts are what takes an extension type away, or gives one.
+        // A cast to the same type: that is how DataFusion sets or removes an extension type.
         let field = Arc::new(Field::clone(field).with_metadata(with_type(field, wanted)));
         let name = field.name().clone();
         Expr::Cast(Cast::new_from_field(Box::new(column), field)).alias_qualified(table.cloned(), name)
@@ -119,7 +120,7 @@ fn with_types(part: &Arc<LogicalPlan>, wanted: &[Metadata]) -> Result<Arc<Logica
     Ok(Arc::new(LogicalPlan::Projection(projection)))
 }
 
-/// The metadata of a field, with this extension type instead of its own.
+/// The metadata of a field, with its extension type replaced by `wanted`.
 fn with_type(field: &Field, wanted: &Metadata) -> Metadata {
     let stated = stated_types(field);
     let others = field.metadata().iter().filter(|(key, _)| !stated.contains_key(*key));

@@ -72,7 +72,7 @@ impl PhysicalOptimizerRule for UniqueNames {
     }
 }
 
-/// The columns whose names no other column has.
+/// The columns with unique names.
 fn unique_columns(node: &dyn ExecutionPlan) -> HashSet<usize> {
     let schema = node.schema();
     let mut columns: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -82,7 +82,7 @@ fn unique_columns(node: &dyn ExecutionPlan) -> HashSet<usize> {
     columns.into_values().filter(|named| named.len() == 1).flatten().collect()
 }
 
-/// Lets conditions through that are on these columns alone. It is in no plan that is run.
+/// Lets only filters on the unique columns through. No plan that runs contains it.
 #[derive(Debug)]
 struct Gate {
     input: Arc<dyn ExecutionPlan>,

@@ -41,11 +41,11 @@ impl PhysicalOptimizerRule for UnusedOrder {
 /// The name of the rule.
 pub(crate) const NAME: &str = "unused orders of scans";
 
-/// Whether a node is of a kind that gives the same rows whatever the order of its input. Of others that is not known. What is written has
-/// the order of what was read.
+/// Whether a node is of a kind that gives the same rows whatever the order of its input; false for unknown kinds. A
+/// sink is none of these: it writes rows in the order in which they were read.
 fn is_same_in_any_order(node: &Arc<dyn ExecutionPlan>) -> bool {
     let is_such = match node.name() {
-        // Groups may be told apart by the order of their keys.
+        // Groups may be formed by the order of their keys.
         "AggregateExec" => {
             node.downcast_ref::<AggregateExec>().is_some_and(|aggregate| aggregate.group_expr().is_empty())
         }
@@ -62,8 +62,8 @@ fn is_same_in_any_order(node: &Arc<dyn ExecutionPlan>) -> bool {
     is_such && node.required_input_ordering().iter().all(Option::is_none)
 }
 
-/// The scan with the orders of which it reads the first keys, and can have them, if the plan asks for any. Here a scan still reads what a
-/// sort is by.
+/// The scan with the prefixes of its orders that it reads and can attain, or with none if the plan uses no order. At
+/// this stage a scan still reads the columns of a sort.
 fn with_used_orders(node: Arc<dyn ExecutionPlan>, asks: bool) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let scan = node.downcast_ref::<DataSourceExec>();
     let scan = scan.and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());

@@ -1,7 +1,7 @@
 //! Pushes paths into VARIANT down to scans, which read them as columns named by their text, such as `"v":user.id::int64`.
 //!
-//! Where a path is shredded no more than its columns is read for it. So before a file is read, `variant_get` of a column is replaced by the
-//! column that the path is.
+//! Where a path is shredded, only its columns are read. So before a file is read, `variant_get` of a column is replaced
+//! by the column of the path.
 
 use crate::column_name::quoted;
 use crate::variant_functions::VariantGet;
@@ -24,7 +24,7 @@ pub(crate) struct PathOfColumn {
     pub(crate) data_type: DataType,
 }
 
-/// The path that an expression takes out of a column of `schema`; `None` if it does something else.
+/// The path that an expression takes into a column of `schema`; `None` for other expressions.
 pub(crate) fn path_of(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<PathOfColumn> {
     let function = expr.downcast_ref::<ScalarFunctionExpr>()?;
     function.fun().inner().downcast_ref::<VariantGet>()?;
@@ -37,7 +37,7 @@ pub(crate) fn path_of(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<P
     let literals = rest.iter().map(|arg| arg.downcast_ref::<Literal>().map(Literal::value));
     let arguments: Vec<_> = std::iter::once(None).chain(literals).collect();
     let (path, cast) = VariantGet::wanted(&arguments).ok()?;
-    // The whole of it is read as the column that it is.
+    // An empty path is the column itself.
     if path.steps().is_empty() {
         return None;
     }
@@ -45,16 +45,16 @@ pub(crate) fn path_of(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Option<P
     Some(PathOfColumn { path: VariantPath::new(quoted(column.name()), path, cast), data_type })
 }
 
-/// Paths that are read as columns, by the text that a reader takes.
+/// VARIANT paths that are read as columns, by the text that a reader takes.
 #[derive(Debug, Default)]
 pub(crate) struct PathColumns {
     fields: Vec<FieldRef>,
-    /// Where they begin among the columns of a table.
+    /// The index of the first one, behind the columns of a table.
     first: usize,
 }
 
 impl PathColumns {
-    /// Those that come behind the columns of a table.
+    /// No paths yet, behind the columns of a table.
     pub(crate) fn behind(schema: &Schema) -> Self {
         PathColumns { fields: Vec::new(), first: schema.fields().len() }
     }
@@ -69,7 +69,7 @@ impl PathColumns {
         self.fields.iter().any(|field| field.name() == name)
     }
 
-    /// Adds those that expressions need to the names of columns that are read.
+    /// Adds the paths that expressions need to the names of columns that are read.
     pub(crate) fn add_needed<'a>(
         &self,
         exprs: impl IntoIterator<Item = &'a Arc<dyn PhysicalExpr>>,
@@ -79,7 +79,7 @@ impl PathColumns {
         for field in
             self.fields.iter().filter(|field| needed.iter().any(|column| column.name() == field.name()))
         {
-            // Beside a path into it a VARIANT is read as a whole, or not at all.
+            // Beside a path into it, a VARIANT is read as a whole, or not at all.
             let root =
                 column_and_path(field.name()).and_then(|(column, _)| names_of(column).into_iter().next());
             let root = root.unwrap_or_default();
@@ -92,7 +92,7 @@ impl PathColumns {
         }
     }
 
-    /// The expression with columns in place of paths into VARIANT of a file, which is read for a table.
+    /// Replaces paths into VARIANTs of a file by columns. The expression is in terms of `table`.
     pub(crate) fn replace(
         &mut self,
         expr: Arc<dyn PhysicalExpr>,
@@ -120,7 +120,7 @@ impl PathColumns {
     }
 }
 
-/// Whether a file has the column, and can be asked for the path.
+/// Whether a file has the column, and no column that is called like the path.
 fn is_in(path: &VariantPath, file: &ParquetMetaData) -> bool {
     path.leaves(file).is_ok() && !names_column(file.schema(), &path.to_string())
 }

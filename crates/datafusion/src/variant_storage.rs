@@ -1,7 +1,7 @@
 //! VARIANT columns of a table, and files that shred them in another way than the table.
 //!
-//! A table has one type for a column, and files may each shred a VARIANT in their own way. Where they do, the table has it with nothing
-//! shredded, and what is read of a file is put together again.
+//! A table has one type for a column, but each file may shred a VARIANT in its own way. Where files differ, the table's
+//! column is unshredded, and what is read of a file is reassembled.
 
 use crate::column_kind::is_binary;
 use crate::error::of;
@@ -18,7 +18,7 @@ use marquetry_arrow::variant::{VariantCast, VariantColumn, is_variant, variant_g
 use marquetry_variant::Path;
 use std::sync::Arc;
 
-/// Whether a type is that of a VARIANT: a struct with `metadata`, and `value` or `typed_value`.
+/// Whether a type is a VARIANT's storage: a struct with `metadata`, and `value` or `typed_value`.
 pub(crate) fn is_variant_storage(data_type: &DataType) -> bool {
     has_bytes(data_type, "metadata") && (has_bytes(data_type, "value") || has_field(data_type, "typed_value"))
 }
@@ -36,7 +36,7 @@ fn field_of<'a>(data_type: &'a DataType, name: &str) -> Option<&'a FieldRef> {
     fields.find(name).map(|(_, field)| field)
 }
 
-/// Whether a file has a VARIANT that the table has in other storage, which has a place for any value.
+/// Whether a file has a VARIANT that the table stores in another way, with room for any value.
 pub(crate) fn is_restored(file: &Field, table: &DataType) -> bool {
     let stored = file.data_type();
     is_variant(file)
@@ -50,13 +50,13 @@ fn is_shredded(data_type: &DataType) -> bool {
     has_field(data_type, "typed_value")
 }
 
-/// Whether a part of what is stored may be null, which must not be in the table.
+/// Whether a part may be null in the file, but not in the table.
 fn may_be_null(stored: &DataType, table: &DataType) -> bool {
     let nullable = |data_type, name| field_of(data_type, name).is_some_and(|field| field.is_nullable());
     ["metadata", "value"].iter().any(|name| nullable(stored, name) && !nullable(table, name))
 }
 
-/// The schemas of files, with nothing shredded in those of their VARIANTs that are not shredded alike.
+/// The schemas of files, with VARIANTs unshredded that the files do not shred alike.
 pub(crate) fn unshredded_where_they_differ(schemas: &[SchemaRef]) -> Vec<SchemaRef> {
     if !schemas.iter().any(|schema| has_variants(schema.fields())) {
         return schemas.to_vec();
@@ -92,7 +92,7 @@ fn has_variants(fields: &Fields) -> bool {
     fields.iter().any(|field| is_variant(field) || children(field.data_type()).is_some_and(has_variants))
 }
 
-/// The fields right below a type.
+/// The child fields of a type, looking through lists and maps.
 fn children(data_type: &DataType) -> Option<&Fields> {
     match data_type {
         DataType::Struct(fields) => Some(fields),
@@ -103,7 +103,7 @@ fn children(data_type: &DataType) -> Option<&Fields> {
     }
 }
 
-/// The fields, with nothing shredded in VARIANTs that `other` has in other storage.
+/// The fields, with VARIANTs unshredded that `other` stores in another way.
 fn unlike(fields: &Fields, other: &Fields) -> Fields {
     changed_fields(fields, other, |field, other| with_type(field, unlike_type(field, other)))
 }
@@ -117,12 +117,13 @@ fn unlike_type(field: &Field, other: &Field) -> DataType {
     below(one, another, &|field, other| unlike_type(field, other))
 }
 
-/// The fields of a file as they are after its VARIANTs have the storage that they have in the table.
+/// The fields of a file after its VARIANTs were converted to the table's storage.
 pub(crate) fn restored_fields(file: &Fields, table: &Fields) -> Fields {
     fields_as(file, table, &|_, table| table.clone())
 }
 
-/// The fields of a file, with [`DataType::Null`] for VARIANTs that get the storage that they have in the table: they are read as a whole.
+/// The fields of a file, with [`DataType::Null`] for VARIANTs that are converted to the table's storage: these are read
+/// as a whole.
 pub(crate) fn with_wholes(file: &Fields, table: &Fields) -> Fields {
     fields_as(file, table, &|_, _| DataType::Null)
 }
@@ -138,14 +139,14 @@ fn type_as(file: &Field, table: &Field, restored: &dyn Fn(&Field, &DataType) -> 
     }
 }
 
-/// The fields, changed where `others` has one of the same name.
+/// The fields, changed where `others` has a field of the same name.
 pub(crate) fn changed_fields(
     fields: &Fields,
     others: &Fields,
     changed: impl Fn(&FieldRef, &FieldRef) -> FieldRef,
 ) -> Fields {
     let changed = |(place, field): (usize, &FieldRef)| {
-        // PERF: mostly it has the same place. Files have thousands of columns, and are opened again and again.
+        // PERF: it usually has the same index. Files have thousands of columns, and are opened again and again.
         let same_place = others.get(place).filter(|other| other.name() == field.name());
         match same_place.or_else(|| others.find(field.name()).map(|(_, other)| other)) {
             Some(other) => changed(field, other),
@@ -193,8 +194,8 @@ pub(crate) fn with_type(field: &FieldRef, data_type: DataType) -> FieldRef {
     }
 }
 
-/// A batch of a file, or of some of its columns, with its VARIANTs in the storage that they have in `restored`, the
-/// [fields](restored_fields) of the whole file.
+/// Converts the VARIANTs of a batch to the storage that they have in `restored`, the [fields](restored_fields) of the
+/// whole file. The batch may have only some of the columns.
 pub(crate) fn restored_batch(batch: RecordBatch, restored: &Schema) -> Result<RecordBatch> {
     let (schema, columns, rows) = batch.into_parts();
     let (fields, columns) = restored_columns(schema.fields(), &columns, restored.fields())?;
@@ -261,14 +262,14 @@ fn restored_list<O: OffsetSizeTrait>(
     Ok(Arc::new(GenericListArray::<O>::try_new(element, offsets, values, nulls)?))
 }
 
-/// The values of a VARIANT, however it is shredded, in other storage; nothing of them is shredded there.
+/// The values of a VARIANT, however it is shredded, in another storage, where none of them is shredded.
 ///
 /// SPEC: a place may have any value in `value`, whatever the type of `typed_value` is.
 fn stored_as(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     let DataType::Struct(fields) = wanted else { return exec_err!("a VARIANT is not stored as {wanted}") };
     let whole = VariantColumn::try_new(array).and_then(|column| column.unshredded()).map_err(of)?;
     let nulls = whole.nulls().cloned();
-    // QUIRK: DataFusion takes a field out of a struct without looking whether the struct is null.
+    // QUIRK: DataFusion takes a field out of a struct without checking whether the struct is null.
     let is_null = nulls.as_ref().map(|nulls| BooleanArray::new(!nulls.inner(), None));
     let column = |field: &FieldRef| match (whole.column_by_name(field.name()), &is_null) {
         (Some(column), None) => Ok(cast(column, field.data_type())?),

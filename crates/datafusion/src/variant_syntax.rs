@@ -32,7 +32,7 @@ impl ExprPlanner for VariantPathPlanner {
     }
 }
 
-/// Makes casts of what paths lead to functions that take it as the type.
+/// Turns casts of VARIANTs, and of paths into them, into `variant_get` with a type.
 #[derive(Debug)]
 pub(crate) struct VariantCasts;
 
@@ -77,7 +77,7 @@ fn is_variant(expr: &Expr, schema: &DFSchema) -> bool {
     expr.get_type(schema).is_ok_and(|data_type| is_variant_storage(&data_type))
 }
 
-/// The type that a value is taken as where `wanted` is wanted: that, or one that has all of its values.
+/// The type that a value is read as for a cast to `wanted`: that type, or one that has all of its values.
 fn kind_of(wanted: &DataType) -> Option<PrimitiveType> {
     Some(match wanted {
         DataType::Boolean => PrimitiveType::Boolean,
@@ -103,7 +103,7 @@ fn kind_of(wanted: &DataType) -> Option<PrimitiveType> {
     })
 }
 
-/// What a session needs for both.
+/// The planner of [`VariantPathPlanner`].
 pub(crate) fn planner() -> Arc<dyn ExprPlanner> {
     Arc::new(VariantPathPlanner)
 }

@@ -10,9 +10,9 @@ use marquetry_core::write::{
     WriterProperties, WriterPropertiesBuilder, WriterVersion,
 };
 
-/// The properties that the options ask for, of a writer with so many threads.
+/// The writer properties of the options, for a writer with this number of threads.
 ///
-/// Fails if an option has no such value, or asks for what is not done.
+/// Fails if the value of an option is invalid, or not supported.
 pub(crate) fn writer_properties(
     options: &FormatOptions,
     sorting: Option<Vec<SortingColumn>>,
@@ -40,7 +40,7 @@ pub(crate) fn writer_properties(
         .set_sorting_columns(sorting)
         .set_threads(threads)
         .set_key_value_metadata(key_values(&options.parquet));
-    // Readers go by this name where they work around what a writer got wrong: DataFusion's is not ours to use.
+    // Readers go by this name to work around a writer's bugs: DataFusion's is not ours to use.
     if global.created_by != TableParquetOptions::default().global.created_by {
         properties = properties.set_created_by(global.created_by.as_str());
     }
@@ -62,7 +62,7 @@ pub(crate) fn writer_properties(
     if let Some(ndv) = global.bloom_filter_ndv {
         properties = properties.set_bloom_filter_ndv(ndv);
     }
-    // `set_bloom_filter_fpp` and `_ndv` switch bloom filters on, where in DataFusion they only say how they would be.
+    // `set_bloom_filter_fpp` and `_ndv` also enable bloom filters; in DataFusion they only configure them.
     if !global.bloom_filter_on_write {
         properties = properties.set_bloom_filter_enabled(false);
     }
@@ -107,7 +107,7 @@ fn with_column(
     Ok(properties)
 }
 
-/// In the order of their names, so that the same options give the same file.
+/// Sorted by key, so that the same options give the same file.
 fn key_values(options: &TableParquetOptions) -> Option<Vec<KeyValue>> {
     let mut pairs: Vec<_> = options.key_value_metadata.iter().collect();
     pairs.sort();

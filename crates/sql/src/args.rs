@@ -68,7 +68,7 @@ pub(crate) enum Explain {
 }
 
 impl CommandLine {
-    /// The host and port of a scheduler, if a cluster is to answer.
+    /// The host and port of a cluster's scheduler, if one is to answer.
     pub fn cluster(&self) -> Option<&str> {
         self.cluster.as_deref()
     }
@@ -78,11 +78,11 @@ impl CommandLine {
         self.threads.map_or_else(processors, usize::from)
     }
 
-    /// The format that is asked for, or that a file's name says.
+    /// The format of `--format`, or else of the output's file name.
     ///
     /// # Errors
     ///
-    /// If a file's name says none that is known.
+    /// If the file name has no known extension.
     pub(crate) fn format(&self) -> Result<Format, String> {
         let Some(path) = self.output.as_ref().filter(|_| self.format.is_none()) else {
             return Ok(self.format.unwrap_or(Format::Table));
@@ -110,7 +110,7 @@ fn named(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A host, and a port. An address of IPv6 stands in brackets.
+/// A host and a port. An IPv6 address stands in brackets.
 fn address(text: &str) -> Result<String, String> {
     let (host, port) = text.rsplit_once(':').ok_or("it is written HOST:PORT")?;
     let is_host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {

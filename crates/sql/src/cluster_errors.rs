@@ -1,10 +1,11 @@
 //! Unwraps the errors of a cluster.
 //!
-//! QUIRK: Ballista 55 tells the error of a task or of a planner as text for who debugs it, below the names of all errors around it.
+//! QUIRK: Ballista 55 reports the error of a task or of a planner as debug text, nested in the names of all errors
+//! around it.
 
 use std::borrow::Cow;
 
-/// What went wrong, of a message that may be a cluster's.
+/// The innermost error in a message that may be a cluster's.
 pub(crate) fn without_wrappers(message: &str) -> Cow<'_, str> {
     let Some(begin) = BEGINS.iter().find_map(|begin| Some(message.find(begin)? + begin.len())) else {
         return Cow::Borrowed(message);
@@ -20,12 +21,12 @@ pub(crate) fn without_wrappers(message: &str) -> Cow<'_, str> {
     told.map_or(Cow::Borrowed(inner), Cow::Owned)
 }
 
-/// What is between the parentheses behind a name.
+/// The text between the parentheses behind a name.
 fn within<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')
 }
 
-/// Text as it was before it was put in quotes.
+/// Text without its quotes and escapes.
 fn unquoted(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut characters = text.strip_prefix('"')?.strip_suffix('"')?.chars();
@@ -35,7 +36,7 @@ fn unquoted(text: &str) -> Option<String> {
                 'n' => out.push('\n'),
                 't' => out.push('\t'),
                 c @ ('"' | '\\' | '\'') => out.push(c),
-                // What is a number stays one.
+                // Numeric escapes stay.
                 c => out.extend(['\\', c]),
             },
             c => out.push(c),
@@ -44,14 +45,14 @@ fn unquoted(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// What is before an error of a task, and of a planner.
+/// Texts before the error of a task, and of a planner.
 const BEGINS: [&str; 3] =
     ["Task failed due to runtime execution error: ", "Error planning ", " failed: DataFusion error: "];
 
-/// Errors that are around another one.
+/// Names of errors that wrap another one.
 const WRAPPERS: [&str; 3] = ["DataFusionError", "Shared", "External"];
 
-/// Errors that are a text.
+/// Names of errors that contain a text.
 const TOLD: [&str; 7] =
     ["Execution", "Configuration", "Plan", "ResourcesExhausted", "Internal", "NotImplemented", "General"];
 

@@ -9,14 +9,14 @@ use rustyline::{Context, Helper};
 use std::collections::BTreeSet;
 use std::path::{MAIN_SEPARATOR, Path};
 
-/// Completes keywords, names of tables and columns, commands, and between quotes names of files.
+/// Completes keywords, names of tables and columns, commands, and file names within quotes.
 #[derive(Debug, Default)]
 pub(crate) struct Completion {
     names: BTreeSet<String>,
 }
 
 impl Completion {
-    /// With the tables that a session has now, and their columns.
+    /// With the current tables of a session, and their columns.
     pub(crate) async fn of(ctx: &SessionContext) -> Self {
         let mut names = BTreeSet::new();
         for catalog in ctx.catalog_names().iter().filter_map(|name| ctx.catalog(name)) {
@@ -35,7 +35,7 @@ impl Completion {
         Completion { names }
     }
 
-    /// Where the word at the end of `text` begins, and what it may become.
+    /// Where the word at the end of `text` begins, and its completions.
     fn candidates(&self, text: &str) -> (usize, Vec<String>) {
         if text.starts_with('\\') {
             let known = COMMANDS.iter().filter(|command| command.starts_with(text));
@@ -87,7 +87,7 @@ impl Hinter for Completion {
 impl Highlighter for Completion {}
 impl Validator for Completion {}
 
-/// A name as it is written in a statement.
+/// A name as a statement writes it.
 fn written(name: &str) -> String {
     let is_plain = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     match is_plain && !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty() {
@@ -96,13 +96,13 @@ fn written(name: &str) -> String {
     }
 }
 
-/// Where the text after the last quote begins, if that one is open.
+/// Where the quoted text begins, if the last quote is open.
 fn open_quote(text: &str) -> Option<usize> {
     let is_open = text.bytes().filter(|byte| *byte == b'\'').count() % 2 == 1;
     if is_open { text.rfind('\'').map(|at| at + 1) } else { None }
 }
 
-/// Files and folders whose path begins with `typed`; folders with what separates them from what is in them.
+/// Files and folders whose path begins with `typed`; folders end with a separator.
 fn files(typed: &str) -> Vec<String> {
     let (folder, begun) = match typed.rfind(['/', MAIN_SEPARATOR]) {
         Some(at) => typed.split_at(at + 1),

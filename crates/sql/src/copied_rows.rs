@@ -1,7 +1,8 @@
 //! Converts rows for DataFusion's writers of CSV, JSON and Arrow (`COPY .. TO`).
 //!
-//! QUIRK: DataFusion shares rows out to the folders of their keys by values alone, and the value below a null is any: 0 mostly. It writes
-//! Arrow files of one dictionary for each column, and batches come with dictionaries of their own.
+//! QUIRK: DataFusion distributes rows to folders by the values of their keys alone, and the value beneath a null is
+//! arbitrary: mostly 0. It writes Arrow files with one dictionary for each column, but batches have dictionaries of
+//! their own.
 
 use crate::format::without_dictionary;
 use datafusion::arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, StringArray};
@@ -18,9 +19,9 @@ use datafusion::logical_expr::{
 use marquetry_arrow::dataset::NULL_PARTITION;
 use std::sync::Arc;
 
-/// The plan, with `COPY .. TO` naming the folders of null keys as those of Parquet files are named, and with values in Arrow files where
-/// dictionaries were, as `--output` writes them. Null keys that files keep are an error, as they are in Parquet files; but not in a
-/// cluster, which knows no function of ours that says so.
+/// The plan, with `COPY .. TO` naming the folders of null keys as for Parquet files, and with values in place of
+/// dictionaries in Arrow files, as `--output` writes them. Null keys that files keep are an error, as in Parquet files;
+/// but not in a cluster, which does not know our function that raises it.
 pub(crate) fn with_writable_rows(
     plan: LogicalPlan,
     session: &ConfigOptions,
@@ -70,12 +71,12 @@ fn with_writable_input(mut copy: CopyTo, keeps_keys: bool, is_local: bool) -> Re
     Ok(copy)
 }
 
-/// A key as the text that its folder is named by; `None` of types that no folders are named by. In a cluster, a float that is a whole
-/// number ends in `.0`.
+/// A key as the text that names its folder; `None` for types that name no folders. In a cluster, a float that is a
+/// whole number ends in `.0`.
 fn named_key(name: &str, key: Expr, data_type: &DataType, is_local: bool) -> Result<Option<Expr>> {
     let is_null = key.clone().is_null();
     let text = match without_dictionary(data_type) {
-        // The day alone, as DataFusion names it.
+        // Only the day, as DataFusion names it.
         DataType::Date64 => cast(cast(key, DataType::Date32), DataType::Utf8),
         values if values.is_floating() && is_local => {
             let key = as_values(key.clone(), data_type).unwrap_or(key);
@@ -93,7 +94,7 @@ fn named_key(name: &str, key: Expr, data_type: &DataType, is_local: bool) -> Res
     when(is_null, lit(NULL_PARTITION)).otherwise(text).map(Some)
 }
 
-/// A column with values where dictionaries are; `None` if it has none.
+/// A column with values in place of dictionaries; `None` if it has none.
 fn as_values(column: Expr, data_type: &DataType) -> Option<Expr> {
     let values = without_dictionary(data_type);
     (values != *data_type).then(|| cast(column, values))
@@ -101,7 +102,7 @@ fn as_values(column: Expr, data_type: &DataType) -> Option<Expr> {
 
 const KEEPS_KEYS: &str = "execution.keep_partition_by_columns";
 
-/// A key that is kept in the files, and so is not null: there is no folder for it then.
+/// The function that fails if a key that files keep is null, as it has no folder then.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct KeptKey {
     key: String,
@@ -148,7 +149,7 @@ impl ScalarUDFImpl for KeptKey {
     }
 }
 
-/// A text that a folder is named by, which is not the one that stands for null: it would be read as null.
+/// The function that fails if a key is the text that stands for null, as it would be read as null.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct NamedText {
     key: String,
@@ -187,7 +188,8 @@ impl ScalarUDFImpl for NamedText {
     }
 }
 
-/// Floats as DataFusion names folders by them, and so Parquet files have them: 1.0 is `1`. A cast gives other text.
+/// The function that formats floats as DataFusion does in folder names, which Parquet files therefore have: 1.0 is `1`.
+/// A cast gives other text.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct FloatText {
     signature: Signature,

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 use tokio::task::{JoinError, spawn_blocking};
 
-/// What is at a path, which was called by that name.
+/// Looks up a local path; `name` is what the statement calls it.
 pub(crate) async fn on_disk(
     name: &str,
     path: PathBuf,
@@ -41,7 +41,7 @@ pub(crate) async fn on_disk(
     match FilesTable::try_new(path.clone(), files_at, format, session).await {
         Ok(table) => Ok(Lookup::table(table)),
         Err(error) if is_for_datasets(&error) => {
-            // Keys on the way to what was named are no columns, as they are none where types are alike.
+            // Keys in the path that was named are no columns, as in the table above.
             let files = move || Ok(Dataset::open([&path]).map_err(of)?.partitions(false));
             let table = spawn_blocking(move || united_anew(files)).await.map_err(joined)??;
             Ok(Lookup::table(table))
@@ -50,12 +50,12 @@ pub(crate) async fn on_disk(
     }
 }
 
-/// With the columns of all files, as tables of several files are in SQL.
+/// A table with the columns of all files, united by name.
 fn united(files: Dataset) -> Result<DatasetTable> {
     DatasetTable::try_new(files.union_by_name(true))
 }
 
-/// The same, of the files that there are when it is read.
+/// As [`united`], but each query lists the files anew.
 fn united_anew(list: impl Fn() -> Result<Dataset> + Send + Sync + 'static) -> Result<DatasetTable> {
     let files = list()?;
     let seen = Arc::new(Mutex::new(Arc::new(states(&files))));
@@ -66,7 +66,7 @@ fn united_anew(list: impl Fn() -> Result<Dataset> + Send + Sync + 'static) -> Re
             let before = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let found = spawn_blocking(move || others(list()?, &before)).await.map_err(joined)??;
             let Some((table, now)) = found else { return Ok(None) };
-            // Not earlier: a query that was given up meanwhile has no table of them.
+            // Not earlier: a query that is cancelled meanwhile has no table of them.
             *seen.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(now);
             Ok(Some(table))
         }
@@ -75,7 +75,7 @@ fn united_anew(list: impl Fn() -> Result<Dataset> + Send + Sync + 'static) -> Re
     Ok(united(files)?.listed_anew(look))
 }
 
-/// The table of these files, and what they are now, if they are others than before.
+/// The table of these files, and their states, if these differ from `before`.
 fn others(files: Dataset, before: &States) -> Result<Option<(DatasetTable, States)>> {
     let now = states(&files);
     if *before == now {
@@ -84,7 +84,7 @@ fn others(files: Dataset, before: &States) -> Result<Option<(DatasetTable, State
     Ok(Some((united(files)?, now)))
 }
 
-/// Files, and what tells that one is another than before.
+/// Files, with the size and the time of last change by which a change is noticed.
 type States = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
 
 fn states(files: &Dataset) -> States {
@@ -95,7 +95,7 @@ fn states(files: &Dataset) -> States {
     files.files().map(|path| (path.to_owned(), state(path))).collect()
 }
 
-/// What is at a path.
+/// What a path refers to.
 enum Listed {
     Files,
     /// Files in folders called `key=value`.
@@ -120,7 +120,7 @@ fn listed(path: &Path) -> Result<Listed> {
         }
         Err(error) => return Ok(Listed::Nothing(error.to_string())),
     };
-    // What is before the wildcards has any name.
+    // The part before the wildcards may have any names.
     let above = match is_pattern(path) {
         true => path.components().take_while(|part| !is_of_wildcards(*part)).count(),
         false => path.components().count(),
@@ -141,7 +141,7 @@ fn listed(path: &Path) -> Result<Listed> {
     }
 }
 
-/// The files that a path means, now.
+/// The files that a path refers to now.
 fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
     if path.is_file() {
         return check_size(path).map(|()| vec![path.to_owned()]);
@@ -151,7 +151,7 @@ fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(files.files().map(Path::to_owned).collect())
 }
 
-/// Fails if this is a Parquet file of no bytes, such as a writer leaves that has failed. DataFusion would pass over it.
+/// Fails at a Parquet file of zero bytes, such as a failed writer leaves. DataFusion would skip it.
 fn check_size(path: &Path) -> Result<()> {
     let is_empty =
         is_named_parquet(path) && path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0);
@@ -177,7 +177,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
 
-    /// Whoever gives up a query while files are looked for leaves them to the next one.
+    /// A query that is cancelled while files are listed leaves them to the next one.
     #[tokio::test]
     async fn files_are_found_though_a_query_is_given_up() {
         let folder = tempfile::tempdir().unwrap();
@@ -198,11 +198,11 @@ mod tests {
         put("b.parquet");
         let query = async || ctx.sql("select 1 from t").await.unwrap().count().await.unwrap();
         {
-            // However quick the machine, the query is given up before its files are listed.
+            // However quick the machine, the query is cancelled before its files are listed.
             let _closed = gate.lock().unwrap();
             assert!(query().now_or_never().is_none());
         }
-        // What looks for them goes on, however long a busy machine takes, and has come to its end by then.
+        // The listing of the cancelled query goes on: wait until it has ended, however long a busy machine takes.
         let started = Instant::now();
         while looks.load(Ordering::SeqCst) < 2 {
             assert!(started.elapsed() < Duration::from_secs(60), "nobody looks");

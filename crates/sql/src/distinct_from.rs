@@ -1,14 +1,15 @@
 //! Coerces the operands of `IS [NOT] DISTINCT FROM`.
 //!
-//! QUIRK: sqlparser 0.62 takes all that follows as the second operand, so that `a is distinct from b or c` is `a is distinct from
-//! (b or c)`. In SQL the operator binds as tightly as `IS NULL`: closer than NOT, AND and OR. What it swallowed comes out again here. What
-//! is in parentheses is an expression of its own in the tree, and stays as it is.
+//! QUIRK: sqlparser 0.62 takes everything that follows as the second operand: it parses `a is distinct from b or c` as
+//! `a is distinct from (b or c)`. In SQL the operator binds as tightly as `IS NULL`: more tightly than NOT, AND and OR.
+//! This module moves what it swallowed out again. An expression in parentheses is a node of its own in the tree, and
+//! stays as it is.
 
 use datafusion::sql::parser::{CopyToSource, Statement};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, visit_expressions_mut};
 use std::ops::ControlFlow;
 
-/// The statement, with the operands that SQL gives `IS [NOT] DISTINCT FROM`.
+/// The statement, with the operands of `IS [NOT] DISTINCT FROM` as in SQL.
 pub(crate) fn with_tight_operands(mut statement: Statement) -> Statement {
     let mut inner = &mut statement;
     while let Statement::Explain(explained) = inner {
@@ -20,7 +21,7 @@ pub(crate) fn with_tight_operands(mut statement: Statement) -> Statement {
         }
         ControlFlow::Continue(())
     };
-    // Inner expressions come first.
+    // Inner expressions are visited first.
     let _ = match inner {
         Statement::Statement(statement) => visit_expressions_mut(statement, &mut mend),
         Statement::CopyTo(copy) => match &mut copy.source {
@@ -34,8 +35,8 @@ pub(crate) fn with_tight_operands(mut statement: Statement) -> Statement {
     statement
 }
 
-/// Whether an operand has an operator that does not bind as tightly. No expression is, once what is in it is mended, but for what
-/// `DISTINCT FROM` swallowed.
+/// Whether an operand has an operator that binds less tightly. Once inner expressions are corrected, only what
+/// `DISTINCT FROM` swallowed has.
 fn is_out_of_order(expr: &Expr) -> bool {
     use BinaryOperator::{And, Or};
     let is = |operand: &Expr, ops: &[BinaryOperator]| matches!(operand, Expr::BinaryOp { op, .. } if ops.contains(op));
@@ -51,7 +52,7 @@ fn is_out_of_order(expr: &Expr) -> bool {
     }
 }
 
-/// Whether it is an operator that begins with IS.
+/// Whether an expression is a test, with an operator that begins with IS.
 fn is_test(expr: &Expr) -> bool {
     use Expr::*;
     matches!(
@@ -69,7 +70,7 @@ fn is_test(expr: &Expr) -> bool {
     )
 }
 
-/// The operands of AND and OR from left to right, with the operator before each; that before the first one means nothing.
+/// The operands of AND and OR from left to right, with the operator before each; that of the first one means nothing.
 fn operands(expr: Expr) -> Vec<(BinaryOperator, Expr)> {
     use BinaryOperator::{And, Or};
     let mut out = Vec::new();
@@ -102,7 +103,7 @@ fn operands(expr: Expr) -> Vec<(BinaryOperator, Expr)> {
     out
 }
 
-/// The operands of what `DISTINCT FROM` has as its second one, of which it keeps the first.
+/// The operands in the second operand of `DISTINCT FROM`, which keeps the first of them.
 fn with_first(expr: Expr, keep: impl FnOnce(Expr) -> Expr) -> Vec<(BinaryOperator, Expr)> {
     changed_first(operands(expr), |mut first| {
         let second = tested(&mut first);
@@ -120,7 +121,7 @@ fn changed_first(
     operands
 }
 
-/// What the tests look at that begin with IS: `a is distinct from b is null` tests the comparison.
+/// The innermost operand of tests: `a is distinct from b is null` tests the comparison.
 fn tested(expr: &mut Expr) -> &mut Expr {
     use Expr::*;
     match expr {
@@ -138,7 +139,7 @@ fn tested(expr: &mut Expr) -> &mut Expr {
     }
 }
 
-/// AND binds more tightly than OR; both from left to right.
+/// Joins operands: AND binds more tightly than OR, and both from left to right.
 fn in_order(operands: Vec<(BinaryOperator, Expr)>) -> Expr {
     let joined = |left: Option<Expr>, op: BinaryOperator, right: Expr| match left {
         Some(left) => Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) },
@@ -158,7 +159,7 @@ fn in_order(operands: Vec<(BinaryOperator, Expr)>) -> Expr {
         .unwrap_or_else(nothing)
 }
 
-/// What stands where an expression is taken from until its change is put there.
+/// A placeholder for an expression, until its replacement is put there.
 fn nothing() -> Expr {
     Expr::Wildcard(datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken::empty())
 }
@@ -169,7 +170,7 @@ mod tests {
     use datafusion::sql::parser::DFParser;
     use datafusion::sql::sqlparser::ast::VisitMut;
 
-    /// Puts parentheses around each operator, so that the tree is seen.
+    /// Puts parentheses around each operator, to show the tree.
     fn shown(expr: &Expr) -> String {
         match expr {
             Expr::BinaryOp { left, op, right } => format!("({} {op} {})", shown(left), shown(right)),
@@ -229,7 +230,7 @@ mod tests {
         }
     }
 
-    /// The text of the statement with parentheses where none are needed is the same tree, once they are left out.
+    /// A statement with redundant parentheses has the same tree, once they are removed.
     #[test]
     fn everywhere_in_a_statement() {
         let (swallowed, meant) = ("x AND a IS DISTINCT FROM b OR c", "((x AND (a IS DISTINCT FROM b)) OR c)");
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(outermost(query), "((a != b) OR c)");
     }
 
-    /// The tree as it is debugged, mended, and without nested expressions.
+    /// The corrected tree as text, without nested expressions.
     fn without_parentheses(sql: &str) -> String {
         let statement = DFParser::parse_sql(sql).expect("it is SQL").pop_front().expect("a statement");
         let mut statement = with_tight_operands(statement);

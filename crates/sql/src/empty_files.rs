@@ -1,6 +1,6 @@
 //! A store that refuses Parquet files of zero bytes, such as failed writers leave.
 //!
-//! QUIRK: DataFusion's listings pass over files of no bytes, so that rows that should be there are missing without a word.
+//! QUIRK: DataFusion's listings skip files of zero bytes, so that rows are missing silently.
 
 use bytes::Bytes;
 use datafusion::object_store::local::LocalFileSystem;
@@ -18,11 +18,11 @@ use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// What lists its files finds none of no bytes among those that a dataset takes.
+/// A store whose listings fail at an empty Parquet file that a dataset would read.
 #[derive(Debug)]
 pub(crate) struct RefuseEmptyFiles {
     store: Arc<dyn ObjectStore>,
-    /// What is before the path in a URL.
+    /// The part of a URL before the path.
     root: String,
 }
 
@@ -32,7 +32,7 @@ impl RefuseEmptyFiles {
     }
 }
 
-/// The files of this machine.
+/// The store of local files.
 pub(crate) fn disk() -> Arc<dyn ObjectStore> {
     Arc::new(RefuseEmptyFiles::new(Arc::new(LocalFileSystem::new()), ""))
 }
@@ -43,7 +43,7 @@ impl fmt::Display for RefuseEmptyFiles {
     }
 }
 
-/// The next of what is listed below `folder`.
+/// The next object that is listed below `folder`.
 async fn next(
     mut listed: Peekable<BoxStream<'static, Result<ObjectMeta>>>,
     root: String,
@@ -51,7 +51,7 @@ async fn next(
 ) -> Option<(Result<ObjectMeta>, (Peekable<BoxStream<'static, Result<ObjectMeta>>>, String, Option<Path>))> {
     let object = match listed.next().await? {
         Ok(object) if is_empty(&object) && is_taken(&object.location, folder.as_ref()) => {
-            // Some stores have an object that says that there is a folder, before what is in it.
+            // Some stores have an object for a folder, listed before the folder's contents.
             match Pin::new(&mut listed).peek().await {
                 Some(Ok(after)) if after.location.prefix_matches(&object.location) => Ok(object),
                 _ => Err(no_file(&root, &object.location)),
@@ -66,7 +66,7 @@ fn is_empty(object: &ObjectMeta) -> bool {
     object.size == 0 && is_named_parquet(object.location.as_ref())
 }
 
-/// Whether a dataset of the folder has this file.
+/// Whether a dataset of the folder would read this file.
 fn is_taken(file: &Path, folder: Option<&Path>) -> bool {
     let Some(parts) = file.prefix_match(folder.unwrap_or(&Path::default())) else { return false };
     let below: Path = parts.collect();
@@ -78,7 +78,7 @@ fn no_file(root: &str, path: &Path) -> Error {
     Error::Generic { store: "files", source: error.in_file(format!("{root}/{path}")).into() }
 }
 
-// As `async_trait` has them; all but two are the store's.
+// With signatures as `async_trait` expands them; all methods but two are the store's.
 impl ObjectStore for RefuseEmptyFiles {
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
         let listed = self.store.list(prefix).peekable();

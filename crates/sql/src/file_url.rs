@@ -9,9 +9,9 @@ use marquetry_base::url_without_secrets;
 use std::path::{Component, Path};
 use url::Url;
 
-/// The URL of the file; `None` if stores take no such name: one that is no UTF-8, or has control characters.
+/// The URL of a file; `None` if stores accept no such name, as it is not UTF-8, or has control characters.
 pub(crate) fn url_of_file(path: &Path) -> Option<ListingTableUrl> {
-    // URLs resolve `..` by themselves, which is another folder where a link leads to the one before.
+    // URLs resolve `..` by their text, which gives another folder where the part before is a symbolic link.
     let resolved = match path.components().any(|part| part == Component::ParentDir) {
         true => path.canonicalize().ok()?,
         false => path.to_owned(),
@@ -19,7 +19,7 @@ pub(crate) fn url_of_file(path: &Path) -> Option<ListingTableUrl> {
     ListingTableUrl::try_new(url(&resolved, false)?, None).ok()
 }
 
-/// The URL of the folder; `None` if stores take no such name.
+/// The URL of a folder; `None` if stores accept no such name.
 pub(crate) fn url_of_folder(path: &Path) -> Option<ListingTableUrl> {
     ListingTableUrl::try_new(url(&path.canonicalize().ok()?, true)?, None).ok()
 }
@@ -27,25 +27,25 @@ pub(crate) fn url_of_folder(path: &Path) -> Option<ListingTableUrl> {
 fn url(path: &Path, is_folder: bool) -> Option<Url> {
     let path = std::path::absolute(path).ok()?;
     let url = if is_folder { Url::from_directory_path(path) } else { Url::from_file_path(path) };
-    // Once more, which resolves `..`.
+    // Parsing it once more resolves `..`.
     Url::parse(url.ok()?.as_str()).ok()
 }
 
-/// The name, or the URL of the file if there is one of that very name which DataFusion would take for a pattern.
+/// The name, or the URL of a file with exactly this name if DataFusion would take the name for a pattern.
 pub(crate) fn exact_name(name: &str) -> String {
     let path = Path::new(name);
     let url = if has_wildcards(path) && path.is_file() { url_of_file(path) } else { None };
     url.map_or_else(|| name.to_owned(), |url| url.as_str().to_owned())
 }
 
-/// Whether some part of the path has characters that may stand for others.
+/// Whether some part of the path has wildcards.
 pub(crate) fn has_wildcards(path: &Path) -> bool {
     path.components().any(is_of_wildcards)
 }
 
-/// The plan, with `COPY .. TO` writing files of the very names that it is told.
+/// The plan, with `COPY .. TO` writing to files with exactly the given names.
 ///
-/// Fails if it is told a URL that has more in it than a name.
+/// Fails if a URL has more than a name: a query or a fragment that is not for a web server.
 pub(crate) fn with_exact_targets(plan: LogicalPlan) -> Result<LogicalPlan> {
     let exact = |plan: LogicalPlan| match plan {
         LogicalPlan::Copy(mut copy) => Ok(match exact_target(&copy.output_url)? {
@@ -60,7 +60,7 @@ pub(crate) fn with_exact_targets(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_down(exact).data()
 }
 
-/// What to write to instead of `name`, if that would be taken for a pattern.
+/// The target to write to instead of `name`, if `name` would be taken for a pattern.
 fn exact_target(name: &str) -> Result<Option<String>> {
     let path = Path::new(name);
     // A name may have a colon.
@@ -68,7 +68,7 @@ fn exact_target(name: &str) -> Result<Option<String>> {
         && !path.is_absolute()
         && let Ok(url) = Url::parse(name)
     {
-        // What stands there may be what lets one write to a web server.
+        // The query may be what permits writing to a web server.
         return match (url.query().or(url.fragment()), url.scheme()) {
             (None, _) | (_, "http" | "https") => Ok(None),
             (Some(_), _) => Err(DataFusionError::Plan(format!(

@@ -19,21 +19,21 @@ use marquetry_base::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Lists the files that a path means.
+/// A function that lists the files that a path refers to.
 pub(crate) type List = fn(&Path) -> Result<Vec<PathBuf>>;
 
-/// What a path means; each scan looks anew which files there are.
+/// A table of the files at a path; each scan lists them anew.
 #[derive(Debug)]
 pub(crate) struct FilesTable {
     path: PathBuf,
     list: List,
     format: Arc<dyn FileFormat>,
     first: Listed,
-    /// Where rows are added, if the path is a folder.
+    /// The table that rows are inserted into, if the path is a folder.
     folder: Option<ListingTable>,
 }
 
-/// The files at some time. A scan borrows them from the table, so that other files are kept beside these.
+/// The files at some time. A scan borrows them from the table, so that later lists are kept beside these.
 #[derive(Debug)]
 struct Listed {
     files: Vec<PathBuf>,
@@ -49,8 +49,9 @@ impl Listed {
 }
 
 impl FilesTable {
-    /// A table of what is at `path`. Fails with an [error of Arrow](DataFusionError::ArrowError) if the columns of the files have no
-    /// types in common, and with one of the kind [`Unsupported`](ErrorKind::Unsupported) if no URL has such a name.
+    /// Creates a table of the files at `path`. Fails with an [error of Arrow](DataFusionError::ArrowError) if the
+    /// columns of the files have no common types, and with one of the kind [`Unsupported`](ErrorKind::Unsupported) if
+    /// no URL can have such a name.
     pub(crate) async fn try_new(
         path: PathBuf,
         list: List,
@@ -74,7 +75,7 @@ impl FilesTable {
         Ok(FilesTable { list, first: Listed::new(files, &format, schema)?, path, format, folder })
     }
 
-    /// The table of the files that there are now.
+    /// The table of the current files.
     fn now(&self) -> Result<&dyn TableProvider> {
         let files = (self.list)(&self.path)?;
         let mut listed = &self.first;
@@ -101,7 +102,7 @@ fn urls(files: &[PathBuf]) -> Result<Vec<ListingTableUrl>> {
     files.iter().map(url).collect()
 }
 
-/// The table of files at these URLs whose names end so.
+/// A listing table of files at these URLs whose names end with `end`.
 pub(crate) fn listing(
     urls: Vec<ListingTableUrl>,
     end: &str,
@@ -113,7 +114,7 @@ pub(crate) fn listing(
     ListingTable::try_new(config.with_schema(schema))
 }
 
-// Futures of the listing table are handed on: an `async fn` would hold the filters, see `DatasetTable`.
+// Futures of the listing table are passed on: an `async fn` would hold the filters, see `DatasetTable`.
 impl TableProvider for FilesTable {
     fn schema(&self) -> SchemaRef {
         self.first.listing.schema()

@@ -1,8 +1,8 @@
 //! Files, folders and patterns as tables, by the rules of datasets: with the rows and the columns that `marquetry cat` reads.
 //!
-//! QUIRK: DataFusion has the values of keys of folders called `key=value` as text, also those that are null, so that 10 comes
-//! before 9, and `__HIVE_DEFAULT_PARTITION__` after both. It reads hidden files, and not those with `=` in their names; patterns only
-//! below a folder that is none.
+//! QUIRK: DataFusion reads partition values as text, nulls included, so that 10 comes before 9, and
+//! `__HIVE_DEFAULT_PARTITION__` after both. It reads hidden files, but not those with `=` in their names; and patterns
+//! only below a folder without wildcards.
 
 use crate::disk_tables::on_disk;
 use crate::file_url::exact_name;
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The session, in which names that are none of its tables are looked for among files. Each statement looks anew.
+/// A session that looks up names among files if none of its tables has them. Each statement looks anew.
 ///
 /// It takes the place of [`SessionContext::enable_url_table`].
 pub(crate) fn with_folder_tables(ctx: SessionContext) -> SessionContext {
@@ -37,7 +37,7 @@ pub(crate) fn with_folder_tables(ctx: SessionContext) -> SessionContext {
     ctx
 }
 
-/// What is found at a location, if the session is one that looks for tables among files.
+/// Looks up a location, if the session looks for tables among files.
 pub(crate) async fn folder_table(ctx: &SessionContext, location: &str) -> Result<Lookup> {
     let state = ctx.state();
     match state.config().get_extension::<FolderTables>() {
@@ -67,7 +67,7 @@ impl UrlTableFactory for FolderTables {
             match found(name, state).await? {
                 Lookup::Table(table) => Ok(Some(table)),
                 Lookup::Other(name) => self.others.try_new(&name).await,
-                // It may be the name of a table that is about to be made.
+                // It may be the name of a table that is about to be created.
                 Lookup::Nothing(_) if !is_like_path(name) => Ok(None),
                 Lookup::Nothing(error) => Err(error),
             }
@@ -76,13 +76,13 @@ impl UrlTableFactory for FolderTables {
     }
 }
 
-/// Whether nobody would call a table so.
+/// Whether a name looks like that of a file rather than a table.
 fn is_like_path(name: &str) -> bool {
     let is_named_as_file = is_named_parquet(name) || has_another_format(Path::new(name));
     name.contains(std::path::is_separator) || is_named_as_file
 }
 
-/// Whether it is the name of a file or a folder of this machine, which is not there.
+/// Whether a name is that of a local file or folder that does not exist.
 fn is_missing(name: &str) -> bool {
     let path = match name.contains("://") {
         true => local_path(name),
@@ -91,7 +91,7 @@ fn is_missing(name: &str) -> bool {
     path.is_some_and(|path| path.try_exists().is_ok_and(|exists| !exists))
 }
 
-/// The error of a statement that reads these tables: where the one that is not found is called as a file, that the file is not there.
+/// The error of a statement that reads these tables: if the missing one looks like a file, that there is no such file.
 pub(crate) fn of_missing_file(tables: &[TableReference], error: DataFusionError) -> DataFusionError {
     let said = error.to_string();
     let is_meant =
@@ -118,7 +118,7 @@ async fn found(name: &str, state: SessionState) -> Result<Lookup> {
     }
 }
 
-/// The path of this machine that a URL means.
+/// The local path of a URL.
 fn local_path(url: &str) -> Option<PathBuf> {
     ListingTableUrl::parse(url).ok()?.get_url().to_file_path().ok()
 }
@@ -158,7 +158,7 @@ mod tests {
         }
         let error = error(&ctx, "select * from wines").await;
         assert!(error.contains("table 'datafusion.public.wines' not found"), "{error}");
-        // A table may be called as a folder or a pattern is.
+        // A table may have the name of a folder or of a pattern.
         for name in ["src", "a[1]", "x.csv", "x.parquet"] {
             let made = ctx.sql(&format!("create table \"{name}\" as select 1 as i")).await;
             made.unwrap().collect().await.unwrap();

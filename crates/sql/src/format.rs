@@ -20,7 +20,7 @@ use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Gives rows to standard output as they come, until nobody reads them any more. Returns whether somebody still does.
+/// Writes rows to standard output as they arrive, until it is closed. Returns whether it is still open.
 pub(crate) async fn to_stdout(frame: DataFrame, format: Format) -> Result<bool> {
     let stdout = std::io::stdout();
     let is_terminal = stdout.is_terminal();
@@ -28,7 +28,7 @@ pub(crate) async fn to_stdout(frame: DataFrame, format: Format) -> Result<bool> 
         return Err(DataFusionError::Plan("Arrow is no text: say by --output where it is to go".to_owned()));
     }
     let mut pipe = Pipe { out: stdout, is_closed: false };
-    // A terminal takes orders from what it shows.
+    // Control characters would steer a terminal.
     let written = match is_terminal && format == Format::Csv {
         true => write(frame, format, &mut Harmless(&mut pipe)).await,
         false => write(frame, format, &mut BufWriter::new(&mut pipe)).await,
@@ -36,7 +36,7 @@ pub(crate) async fn to_stdout(frame: DataFrame, format: Format) -> Result<bool> 
     if pipe.is_closed { Ok(false) } else { written.map(|()| true) }
 }
 
-/// Gives rows to a file, which is there once it is whole.
+/// Writes rows to a file, which appears once it is complete.
 pub(crate) async fn to_file(frame: DataFrame, format: Format, path: &Path, overwrite: bool) -> Result<()> {
     let create = if overwrite { AtomicFile::create } else { AtomicFile::create_new };
     let mut file = create(path).map_err(external)?;
@@ -44,11 +44,11 @@ pub(crate) async fn to_file(frame: DataFrame, format: Format, path: &Path, overw
     file.finish().map_err(external)
 }
 
-/// Writes rows to a Parquet file, which is there once it is whole.
+/// Writes rows to a Parquet file, which appears once it is complete.
 pub(crate) async fn parquet(ctx: &SessionContext, frame: DataFrame, path: &Path) -> Result<()> {
     let factory = ctx.state().get_file_format_factory("parquet");
     let factory = factory.ok_or_else(|| DataFusionError::Plan("the session has no Parquet".to_owned()))?;
-    // One file, whatever its name ends with.
+    // One file, whatever the extension of its name.
     let options = HashMap::from([("single_file_output".to_owned(), "true".to_owned())]);
     let path = std::path::absolute(path)?.display().to_string();
     let (_, plan) = frame.into_parts();
@@ -77,10 +77,10 @@ async fn write(frame: DataFrame, format: Format, out: &mut impl Write) -> Result
 /// Appends the rows of a batch to a text.
 type Lines = fn(&RecordBatch, &mut String) -> marquetry_base::Result<()>;
 
-/// What is written batch by batch.
+/// A writer of batches.
 enum Writer<'a, W: Write> {
     Lines(&'a mut W, Lines),
-    /// With the schema that is written.
+    /// With the schema of the file.
     Arrow(Box<ipc::writer::FileWriter<&'a mut W>>, SchemaRef),
 }
 
@@ -133,7 +133,7 @@ impl<'a, W: Write> Writer<'a, W> {
     }
 }
 
-/// The fields with values where dictionaries were: those of two batches differ, and an Arrow file has one of a column.
+/// The fields with values in place of dictionaries: those of two batches differ, and an Arrow file has one for each column.
 fn without_dictionaries(fields: &Fields) -> Fields {
     fields.iter().map(below).collect()
 }
@@ -142,7 +142,7 @@ fn below(field: &FieldRef) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(without_dictionary(field.data_type())))
 }
 
-/// The type with values where dictionaries are.
+/// The type with values in place of dictionaries.
 pub(crate) fn without_dictionary(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => without_dictionary(values),
@@ -159,7 +159,7 @@ fn external(error: marquetry_base::Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-/// What remembers that nobody reads it any more: errors of writers do not all tell what they come from.
+/// An output that remembers whether its reader has gone: not all errors of writers tell their cause.
 struct Pipe<W> {
     out: W,
     is_closed: bool,
@@ -184,7 +184,7 @@ impl<W: Write> Write for Pipe<W> {
     }
 }
 
-/// Text for a terminal, without what steers it.
+/// Output to a terminal, without control characters that steer it.
 struct Harmless<W>(W);
 
 impl<W: Write> Write for Harmless<W> {

@@ -1,12 +1,12 @@
 //! The names of the keys in `PARTITIONED BY`.
 //!
-//! QUIRK: DataFusion's parser has names that are in quotes with their quotes, so that no column has such a name. A key that has a type is a
-//! column once more where it is among the columns already.
+//! QUIRK: DataFusion's parser keeps the quotes around names, so that no column has such a name. A key with a type that
+//! is also among the columns becomes a column twice.
 
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{ColumnDef, Ident};
 
-/// The statement, with the keys that it names as columns are named.
+/// The statement, with keys named as columns are.
 pub(crate) fn with_bare_keys(mut statement: Statement) -> Statement {
     let mut inner = &mut statement;
     while let Statement::Explain(explained) = inner {
@@ -24,7 +24,7 @@ pub(crate) fn with_bare_keys(mut statement: Statement) -> Statement {
     statement
 }
 
-/// Takes out the last so many columns where one before them is the same.
+/// Removes those of the last `last` columns that repeat one before them.
 fn declare_once(columns: &mut Vec<ColumnDef>, last: usize) {
     let is_same =
         |a: &ColumnDef, b: &ColumnDef| column(&a.name) == column(&b.name) && a.data_type == b.data_type;
@@ -35,7 +35,7 @@ fn declare_once(columns: &mut Vec<ColumnDef>, last: usize) {
     }
 }
 
-/// The name of the column that is meant.
+/// The name of the column that an identifier refers to.
 fn column(name: &Ident) -> String {
     if name.quote_style.is_some() { name.value.clone() } else { name.value.to_lowercase() }
 }

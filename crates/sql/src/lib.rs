@@ -54,9 +54,9 @@ use datafusion::prelude::SessionContext;
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
 
-/// Runs the statements of a command line in a session, which is made where they run.
+/// Runs the statements of a command line in a session, which is created in the runtime that they run in.
 ///
-/// What goes wrong is said on standard error. The exit code is 2 where a statement is at fault, and 1 where files or the machine are.
+/// Errors are reported on standard error. The exit code is 2 if a statement is at fault, and 1 if files or the machine are.
 ///
 /// ```
 /// # use clap::Parser;
@@ -94,7 +94,7 @@ async fn statements(args: &CommandLine, session: impl AsyncFnOnce() -> Result<Se
     script::run(&ctx, &text, args).await
 }
 
-/// Says what went wrong. 2 where the statement is at fault, 1 where files or the machine are.
+/// Reports an error. Returns exit code 2 if the statement is at fault, and 1 if files or the machine are.
 fn failed(error: &DataFusionError) -> ExitCode {
     let message = error.to_string();
     eprintln!("marquetry-sql: {}", table::harmless(&cluster_errors::without_wrappers(&message)));

@@ -7,12 +7,12 @@ use marquetry_base::{Error, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What is found at a location.
+/// The result of a lookup.
 pub(crate) enum Lookup {
     Table(Arc<dyn TableProvider>),
-    /// Files that are DataFusion's to read, by this name; or nothing.
+    /// Files that DataFusion reads itself, under this name; or nothing.
     Other(String),
-    /// Nothing that is read, and why.
+    /// Nothing that can be read, and why.
     Nothing(DataFusionError),
 }
 
@@ -22,7 +22,7 @@ impl Lookup {
     }
 }
 
-/// Whether there are Parquet files in folders called `key=value` below the first so many parts of their paths.
+/// Whether there are Parquet files in folders called `key=value`, below the first `above` parts of their paths.
 pub(crate) fn is_partitioned<S: ?Sized>(above: usize, dataset: &Dataset<S>) -> bool {
     let is_in_partition = |file: &Path| {
         let folders = file.parent().into_iter().flat_map(Path::components).skip(above);
@@ -31,14 +31,14 @@ pub(crate) fn is_partitioned<S: ?Sized>(above: usize, dataset: &Dataset<S>) -> b
     dataset.files().any(is_in_partition) && !dataset.files().all(has_another_format)
 }
 
-/// Whether the name of a file says that it is of another of the formats that there are.
+/// Whether a file has the extension of another readable format.
 pub(crate) fn has_another_format(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let name = [".gz", ".bz2", ".xz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     [".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".arrow"].iter().any(|end| name.ends_with(end))
 }
 
-/// Whether a dataset may read what DataFusion does not: columns of several types, or files whose names are in no URL.
+/// Whether a dataset may read files that a listing table cannot: columns of several types, or names that no URL can have.
 pub(crate) fn is_for_datasets(error: &DataFusionError) -> bool {
     match error.find_root() {
         DataFusionError::ArrowError(..) => true,

@@ -8,12 +8,12 @@ use datafusion::logical_expr::{ExplainOption, LogicalPlan, LogicalPlanBuilder, S
 use datafusion::prelude::SessionContext;
 use std::sync::Arc;
 
-/// Fails if a statement is prepared of which some parameters have no type.
+/// Fails if a prepared statement has parameters without a type, beside others that have one.
 ///
-/// QUIRK: DataFusion 55 counts these out, and fails at the number of parameters, or casts their values to NULL.
+/// QUIRK: DataFusion 55 does not count these, and fails at the number of parameters, or casts their values to NULL.
 pub(crate) fn check_parameters(plan: &LogicalPlan) -> Result<()> {
     let LogicalPlan::Statement(Statement::Prepare(prepared)) = plan else { return Ok(()) };
-    // Those of which two types are known are told of by who binds them.
+    // Parameters with two types are reported by whoever binds them.
     let Ok(types) = prepared.input.get_parameter_fields() else { return Ok(()) };
     let is_unknown = |data_type: Option<&DataType>| data_type.is_none_or(|of| *of == DataType::Null);
     let unknown = types.iter().filter(|(_, field)| is_unknown(field.as_ref().map(|field| field.data_type())));
@@ -30,7 +30,7 @@ pub(crate) fn check_parameters(plan: &LogicalPlan) -> Result<()> {
     }
 }
 
-/// The plan, with `EXPLAIN EXECUTE` explaining what was prepared.
+/// The plan, with `EXPLAIN EXECUTE` explaining the prepared statement.
 pub(crate) async fn with_prepared(ctx: &SessionContext, plan: LogicalPlan) -> Result<LogicalPlan> {
     match plan {
         LogicalPlan::Explain(explain) if is_execute(&explain.plan) => {
@@ -51,7 +51,7 @@ fn is_execute(plan: &LogicalPlan) -> bool {
     matches!(plan, LogicalPlan::Statement(Statement::Execute(_)))
 }
 
-/// What was prepared, with its parameters.
+/// The prepared statement, with its parameters bound.
 async fn bound(ctx: &SessionContext, execute: &LogicalPlan) -> Result<LogicalPlan> {
     Ok(ctx.execute_logical_plan(execute.clone()).await?.into_unoptimized_plan())
 }

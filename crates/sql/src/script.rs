@@ -30,7 +30,7 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
         check_parameters(&plan)?;
         let plan = with_prepared(ctx, plan).await?;
         let gives_rows = gives_rows(&plan);
-        // A plan of what there is only once the statement before has run.
+        // It was planned after the statement before had run.
         let frame = ctx.execute_logical_plan(plan).await?;
         if !gives_rows {
             frame.collect().await?;
@@ -48,7 +48,7 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
     Ok(())
 }
 
-/// Whether a statement has rows, those of a statement that was prepared among them.
+/// Whether a statement returns rows, as the execution of a prepared one may.
 fn gives_rows(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Statement(statement) => matches!(statement, Statement::Execute(_)),
@@ -59,7 +59,7 @@ fn gives_rows(plan: &LogicalPlan) -> bool {
 
 fn explained(frame: DataFrame, explain: Option<Explain>) -> Result<DataFrame> {
     match explain {
-        // A plan that is one already is not explained again.
+        // A plan is not explained again.
         Some(_) if matches!(frame.logical_plan(), LogicalPlan::Explain(_) | LogicalPlan::Analyze(_)) => {
             Ok(frame)
         }
@@ -68,7 +68,7 @@ fn explained(frame: DataFrame, explain: Option<Explain>) -> Result<DataFrame> {
     }
 }
 
-/// Returns whether anybody reads what comes next.
+/// Outputs rows. Returns whether anybody reads what comes next.
 async fn give(ctx: &SessionContext, frame: DataFrame, args: &CommandLine) -> Result<bool> {
     let is_read = |()| true;
     match (args.format().map_err(DataFusionError::Plan)?, &args.output) {
@@ -84,11 +84,11 @@ async fn give(ctx: &SessionContext, frame: DataFrame, args: &CommandLine) -> Res
     }
 }
 
-/// Fails if rows cannot go where they are to go, before anything is asked.
+/// Fails if rows cannot go to the output, before any statement runs.
 pub(crate) fn check_output(args: &CommandLine) -> Result<()> {
     args.format().map_err(DataFusionError::Plan)?;
     match &args.output {
-        // A link that leads nowhere yet is something, too.
+        // A symbolic link to nothing exists, too.
         Some(path) if !args.overwrite && path.symlink_metadata().is_ok() => Err(DataFusionError::Plan(
             format!("{} is there already; --overwrite replaces it", path.display()),
         )),

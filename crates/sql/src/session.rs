@@ -10,11 +10,11 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
-/// A session of this process, with the memory and the threads that the command line gives it.
+/// Creates a session in this process, with the memory and threads of the command line.
 pub fn local(args: &CommandLine) -> Result<SessionContext> {
     let config = SessionConfig::new().with_target_partitions(args.threads()).with_information_schema(true);
     let config = with_right_answers(config);
-    // Folders are listed anew by each statement: files come and go while a session lasts.
+    // Each statement lists folders anew: files come and go during a session.
     let mut runtime = RuntimeEnvBuilder::new().with_object_list_cache_limit(0);
     if let Some(bytes) = args.memory_limit {
         runtime = runtime.with_memory_limit(bytes, 1.0);
@@ -35,16 +35,17 @@ pub fn local(args: &CommandLine) -> Result<SessionContext> {
     Ok(ctx)
 }
 
-/// The settings with those without which DataFusion 55 gives wrong answers.
+/// Adds the settings without which DataFusion 55 gives wrong answers.
 pub fn with_right_answers(mut config: SessionConfig) -> SessionConfig {
-    // Its heap of groups loses groups beside NaN, and panics with `DISTINCT`.
+    // Top-k aggregation loses groups beside NaN, and panics with `DISTINCT`.
     config.options_mut().optimizer.enable_topk_aggregation = false;
-    // Without one, `timestamptz '..+05'` is a time of no zone, and columns are compared with it as the clock of their own zone shows it.
+    // Without a time zone, `timestamptz '..+05'` has none, and columns are compared with it by the wall clock of their
+    // own zone.
     config.options_mut().execution.time_zone = Some("+00:00".to_owned());
     config
 }
 
-/// Adds tables: names, and where their files are.
+/// Adds tables: names, and the locations of their files.
 pub(crate) async fn add_tables(ctx: &SessionContext, tables: &[(String, String)]) -> Result<()> {
     for (name, location) in tables {
         let found = match stored_as(location) {

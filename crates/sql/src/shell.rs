@@ -26,13 +26,13 @@ pub(crate) async fn run(ctx: &SessionContext, args: &CommandLine) -> Result<()> 
     let mut editor = Editor::<Completion, DefaultHistory>::new().map_err(terminal)?;
     let history = history();
     if let Some(history) = &history {
-        // There is none the first time.
+        // The first time there is none.
         let _ = editor.load_history(history);
     }
     println!("marquetry-sql {}. \\? for help.", env!("CARGO_PKG_VERSION"));
     let (mut text, mut shows_time) = (String::new(), false);
     loop {
-        // A statement may have made tables.
+        // A statement may have created tables.
         editor.set_helper(Some(Completion::of(ctx).await));
         let prompt = if text.is_empty() { "> " } else { ". " };
         let line = match editor.readline(prompt) {
@@ -90,7 +90,7 @@ fn statement_of(command: &str) -> Option<String> {
     }
 }
 
-/// An error ends a statement, and nothing else.
+/// An error ends a statement, but not the shell.
 fn said(result: Result<()>) {
     if let Err(error) = result {
         eprintln!("{}", harmless(&without_wrappers(&error.to_string())));

@@ -28,13 +28,13 @@ pub(crate) async fn in_store(
     let runtime = session.runtime_env();
     let other = || Ok(Lookup::Other(url.to_owned()));
     let is_web = url.starts_with("http");
-    // What is asked of a web server behind the path is no part of a name.
+    // A query or fragment in the URL of a web server is no part of a name.
     let path = Path::new(if is_web { url.split(['?', '#']).next().unwrap_or(url) } else { url });
     let is_pattern = has_wildcards(path);
     let is_file = is_named_parquet(path) && !url.ends_with('/');
     let is_there = match (is_file, is_pattern) {
         (true, false) => check_file(url, runtime).await?,
-        // A file of that very name goes before all that fit the pattern. What else is wrong the listing says.
+        // A file of exactly that name precedes those that match the pattern. The listing reports other errors.
         (true, true) if !url.contains('?') => matches!(check_file(url, runtime).await, Ok(true)),
         _ => false,
     };
@@ -65,7 +65,7 @@ pub(crate) async fn in_store(
     if !files.files().any(is_named_parquet) && files.files().any(has_another_format) {
         return other();
     }
-    // Keys on the way to what was named are no columns.
+    // Keys in the URL that was named are no columns.
     let files = files.partitions(false);
     if is_pattern {
         return anew(false, objects).united(files).await;
@@ -82,20 +82,20 @@ pub(crate) async fn in_store(
     }
 }
 
-/// Where files are looked for again.
+/// The state of a table that lists its files anew.
 struct Anew {
     url: String,
     runtime: Arc<RuntimeEnv>,
-    /// Whether folders called `key=value` are columns.
+    /// Whether folders called `key=value` are partition columns.
     partitions: bool,
-    /// What was there, and when the table was made of it.
+    /// The objects that the table was made of, and when it was made.
     seen: Vec<ObjectMeta>,
     made: Instant,
     was_read: bool,
 }
 
 impl Anew {
-    /// A table of the files, with the columns of all of them, that reads those which there are when it is read.
+    /// A table with the columns of all files, which lists its files anew when it is read.
     async fn united(mut self, files: Dataset<dyn AsyncSource>) -> Result<Lookup> {
         let table = united(files).await?;
         self.made = Instant::now();
@@ -108,7 +108,8 @@ impl Anew {
     }
 
     async fn look(&mut self) -> Result<Option<DatasetTable>> {
-        // PERF: a statement that names files makes a table and reads it. A bucket may have a million files: it is not listed twice.
+        // PERF: a statement that names files makes a table and reads it at once. A bucket may have a million files: it
+        // is not listed twice.
         if !std::mem::replace(&mut self.was_read, true) && self.made.elapsed() < JUST_MADE {
             return Ok(None);
         }
@@ -122,22 +123,22 @@ impl Anew {
     }
 }
 
-/// How long what a table was made of counts as what there is when it is read for the first time.
+/// How long the files of a new table count as current when it is read for the first time.
 const JUST_MADE: Duration = Duration::from_secs(1);
 
 async fn united(files: Dataset<dyn AsyncSource>) -> Result<DatasetTable> {
     DatasetTable::try_new_async(files.union_by_name(true)).await
 }
 
-/// What is in a folder, if DataFusion lists there what the dataset has: it passes over folders in it, and files with `=` in their names,
-/// but not over hidden files, nor without a word over empty ones.
+/// The objects in a folder, if DataFusion's listing has the same files as the dataset: it skips folders in it, and
+/// files with `=` in their names, but not hidden files, nor, silently, empty ones.
 async fn plain_folder(
     folder: &ListingTableUrl,
     store: &dyn ObjectStore,
     files: &Dataset<dyn AsyncSource>,
 ) -> Result<Option<Vec<ObjectMeta>>> {
     let mut listed = store.list_with_delimiter(Some(folder.prefix())).await?;
-    // Some stores have an object that says that there is a folder.
+    // Some stores have an object for the folder itself.
     listed.objects.retain(|object| object.location != *folder.prefix());
     let names = |object: &ObjectMeta| object.location.filename().map(str::to_owned);
     let there: BTreeSet<_> = listed.objects.iter().map(names).collect();
@@ -161,8 +162,8 @@ fn has_no_such_file(error: &DataFusionError) -> bool {
     error.is_some_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Argument))
 }
 
-/// Whether a store has a file; it may have a folder of that name. Fails if it does not answer: DataFusion would say no more than that
-/// there is no such table.
+/// Whether a store has a file; a folder may have that name, too. Fails if the store does not answer: DataFusion would
+/// only say that there is no such table.
 async fn check_file(url: &str, runtime: &RuntimeEnv) -> Result<bool> {
     let Ok(location) = ListingTableUrl::parse(url) else { return Ok(true) };
     let store = runtime.object_store(location.object_store())?;

@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::{Position, Url};
 
-/// Files of this machine, of S3, Google Cloud Storage, Azure, and of web servers.
+/// Object stores for local files, S3, Google Cloud Storage, Azure, and web servers.
 ///
-/// Keys, regions and endpoints are those of the process's environment, by the usual names: `AWS_ACCESS_KEY_ID`,
-/// `AWS_ENDPOINT_URL`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. No plan carries them, so that each part
-/// of a cluster has to have them.
+/// Keys, regions and endpoints are read from the environment of the process, under the usual names:
+/// `AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on. No plan
+/// carries them, so that each process of a cluster needs them.
 ///
-/// A Parquet file of no bytes is an error where files are listed; DataFusion passes over it.
+/// Listing files fails at a Parquet file of zero bytes, which DataFusion skips.
 #[derive(Debug)]
 pub struct Stores {
     known: DefaultObjectStoreRegistry,
@@ -54,7 +54,7 @@ impl ObjectStoreRegistry for Stores {
         )?;
         let store =
             Arc::new(RefuseEmptyFiles::new(store, &url[..Position::BeforePath])) as Arc<dyn ObjectStore>;
-        // One store for all files of it: connections are used again.
+        // One store for all of its files, so that connections are reused.
         self.known.register_store(url, store.clone());
         Ok(store)
     }
@@ -69,7 +69,7 @@ fn connect(url: &Url, environment: impl Iterator<Item = (String, String)>) -> Re
         )));
     }
     let mut options: Vec<(String, String)> = environment.collect();
-    // Who names an endpoint without TLS means it.
+    // An endpoint without TLS is configured on purpose.
     let is_plain = |(key, value): &(String, String)| {
         ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"].contains(&key.as_str())
             && value.starts_with("http://")
@@ -107,12 +107,12 @@ fn connect(url: &Url, environment: impl Iterator<Item = (String, String)>) -> Re
     })
 }
 
-/// Those of the options that this kind of store knows.
+/// The options that this kind of store knows.
 fn of_store<K: FromStr>(options: &[(String, String)]) -> impl Iterator<Item = (K, &String)> {
     options.iter().filter_map(|(key, value)| Some((key.to_ascii_lowercase().parse().ok()?, value)))
 }
 
-/// Somebody may be waiting: a request that nobody answers is given up after half a minute, and not repeated then.
+/// Somebody may be waiting: a request without an answer fails after half a minute, and is not repeated then.
 const RETRIES: RetryConfig = RetryConfig {
     backoff: BackoffConfig {
         init_backoff: Duration::from_millis(100),

@@ -9,7 +9,7 @@ use datafusion::error::{DataFusionError, Result};
 use marquetry_base::steers_terminal;
 use marquetry_text::format::column::Column;
 
-/// The rows below the names of their columns; numbers stand at the right.
+/// The rows below the names of their columns; numbers are right-aligned.
 pub(crate) fn shown(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Table> {
     let mut table = Table::new();
     table.load_style(presets::ASCII_FULL_CONDENSED);
@@ -39,9 +39,9 @@ pub(crate) fn shown(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Table
 
 /// The values of a column of a batch.
 enum Values<'a> {
-    /// As DataFusion shows them.
+    /// Formatted by DataFusion.
     Plain(ArrayFormatter<'a>),
-    /// As `marquetry cat` does: DataFusion knows no UUID, geometry or VARIANT.
+    /// Formatted as `marquetry cat` does: DataFusion knows no UUID, geometry or VARIANT.
     Typed(Column<'a>),
 }
 
@@ -81,7 +81,7 @@ fn has_extension_type(field: &Field) -> bool {
         }
 }
 
-/// Text that steers no terminal: characters that would are written as `\u{1b}`. Lines and tabs stay.
+/// Text that does not steer a terminal: such characters are written as `\u{1b}`. Line breaks and tabs stay.
 pub(crate) fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What arguments of functions have to be.
+//! Checks of function arguments.
 
 use crate::variant_storage::is_variant_storage;
 use arrow_schema::DataType;
@@ -16,7 +16,7 @@ pub(super) fn text_of(value: Option<&ScalarValue>) -> Option<&str> {
     }
 }
 
-/// The scalar that a value is.
+/// The scalar in an argument; `None` for an array.
 pub(super) fn scalar_of(value: Option<&ColumnarValue>) -> Option<&ScalarValue> {
     match value? {
         ColumnarValue::Scalar(scalar) => Some(scalar),
@@ -24,7 +24,7 @@ pub(super) fn scalar_of(value: Option<&ColumnarValue>) -> Option<&ScalarValue> {
     }
 }
 
-/// Fails unless the arguments are a VARIANT, and as many texts as there may be.
+/// Fails unless the arguments are a VARIANT, and as many texts as `texts` allows.
 pub(super) fn check_types(
     name: &str,
     given: &[DataType],
@@ -50,7 +50,7 @@ pub(super) fn check_types(
     }
 }
 
-/// Of a column, with literals, it is taken where the column is read.
+/// A path into a column, with literal arguments, is evaluated where the column is read.
 pub(super) fn placement(args: &[ExpressionPlacement]) -> ExpressionPlacement {
     let Some((of, rest)) = args.split_first() else { return ExpressionPlacement::KeepInPlace };
     let is_taken_out = matches!(of, ExpressionPlacement::Column | ExpressionPlacement::MoveTowardsLeafNodes);

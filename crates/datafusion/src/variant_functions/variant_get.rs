@@ -19,7 +19,7 @@ pub(crate) struct VariantGet {
     signature: Signature,
 }
 
-/// The one function of this name.
+/// The shared instance of the function.
 pub(crate) fn variant_get() -> Arc<ScalarUDF> {
     static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| {
         Arc::new(ScalarUDF::from(VariantGet { signature: Signature::user_defined(Volatility::Immutable) }))
@@ -28,7 +28,7 @@ pub(crate) fn variant_get() -> Arc<ScalarUDF> {
 }
 
 impl VariantGet {
-    /// The path and the type that arguments ask for; `None` if they are no literals, or neither path nor type.
+    /// The path and the type in the arguments. Fails if they are no literals, or not valid.
     pub(crate) fn wanted(arguments: &[Option<&ScalarValue>]) -> Result<(Path, VariantCast)> {
         let text = |at: usize, what: &str| {
             let text = text_of(arguments.get(at).copied().flatten());

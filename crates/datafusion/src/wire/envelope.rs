@@ -3,7 +3,7 @@
 use datafusion::error::{DataFusionError, Result};
 use prost::Message;
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Scan = 1,
@@ -23,13 +23,13 @@ impl Kind {
     }
 }
 
-/// No message of Protocol Buffers begins with this byte, so that nobody else's is taken for ours.
+/// No message of Protocol Buffers begins with this byte, so that no other message is mistaken for ours.
 const MAGIC: [u8; 4] = [0xff, b'M', b'Q', b'T'];
 
-/// Before the checksum: the magic number, the version, and the kind.
+/// Length of what precedes the checksum: the magic number, the version, and the kind.
 const HEAD: usize = MAGIC.len() + 2;
 
-/// Grows with every change of a message: what runs together is of one version.
+/// Grows with every change of a message: all processes must have the same version.
 const VERSION: u8 = 3;
 
 /// Whether these bytes are a message of ours, whatever its version.
@@ -37,7 +37,7 @@ pub(super) fn is_ours(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// Adds a message in its envelope.
+/// Appends a message in its envelope.
 pub(super) fn seal(kind: Kind, message: &impl Message, into: &mut Vec<u8>) {
     let start = into.len();
     into.extend(MAGIC);
@@ -48,7 +48,7 @@ pub(super) fn seal(kind: Kind, message: &impl Message, into: &mut Vec<u8>) {
     into.extend(message);
 }
 
-/// A plan with another number in a condition would be a plan, too.
+/// Without a checksum, a plan with a damaged number in a condition would still be a plan.
 fn checksum(head: &[u8], message: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(head);
@@ -56,7 +56,7 @@ fn checksum(head: &[u8], message: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// What a message of ours is. Fails if it is of another version.
+/// The kind of a message of ours. Fails if it is of another version.
 pub(super) fn kind(bytes: &[u8]) -> Result<Kind> {
     let [version, kind] = *bytes.get(MAGIC.len()..HEAD).unwrap_or_default() else {
         return Err(unreadable("it ends before it says what it is"));
@@ -72,7 +72,7 @@ pub(super) fn kind(bytes: &[u8]) -> Result<Kind> {
     found.ok_or_else(|| unreadable(format!("nothing is of kind {kind}")))
 }
 
-/// The message in its envelope. Fails if it is of another kind or version, or has what this version does not know.
+/// Opens a message. Fails if it is of another kind or version, is damaged, or has fields that this version does not know.
 pub(super) fn open<M: Message + Default>(wanted: Kind, bytes: &[u8]) -> Result<M> {
     let found = kind(bytes)?;
     if found != wanted {
@@ -85,14 +85,14 @@ pub(super) fn open<M: Message + Default>(wanted: Kind, bytes: &[u8]) -> Result<M
         return Err(unreadable("it was changed on its way: its checksum is of other bytes"));
     }
     let message = M::decode(bytes).map_err(|error| unreadable(error.to_string()))?;
-    // Fields that a message does not have are passed over in silence.
+    // Protocol Buffers ignore unknown fields.
     match message.encoded_len() == bytes.len() {
         true => Ok(message),
         false => Err(unreadable(format!("it has fields that {} does not have", wanted.name()))),
     }
 }
 
-/// A field that every message of its kind has.
+/// Returns a field that every message of its kind has. Fails if it is missing.
 pub(super) fn required<T>(field: Option<T>, name: &str) -> Result<T> {
     field.ok_or_else(|| unreadable(format!("it has no {name}")))
 }
@@ -102,7 +102,7 @@ pub(super) fn unreadable(why: impl std::fmt::Display) -> DataFusionError {
     DataFusionError::Plan(format!("a plan of Marquetry's cannot be read: {why}"))
 }
 
-/// What cannot be sent.
+/// The error of a plan that cannot be sent.
 #[cold]
 pub(super) fn unsendable(why: impl std::fmt::Display) -> DataFusionError {
     DataFusionError::Plan(format!("a plan of Marquetry's cannot be sent to another process: {why}"))

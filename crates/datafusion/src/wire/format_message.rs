@@ -4,7 +4,7 @@ use crate::factory::MarquetryFormatFactory;
 use prost::Message;
 use std::collections::BTreeMap;
 
-/// What makes the format of a `COPY TO`.
+/// The format factory of a `COPY TO`.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct FormatMessage {
     #[prost(string, tag = "1")]

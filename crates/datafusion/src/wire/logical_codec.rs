@@ -15,10 +15,10 @@ use datafusion::logical_expr::{AggregateUDF, Extension, HigherOrderUDF, LogicalP
 use datafusion_proto::logical_plan::{DefaultLogicalExtensionCodec, LogicalExtensionCodec};
 use std::sync::Arc;
 
-/// Makes bytes of the tables and formats of Marquetry in a logical plan, and back. All else is another codec's.
+/// Serializes and deserializes the tables and formats of Marquetry in a logical plan, and leaves all else to another codec.
 ///
-/// A plan has to go through [`serialisable`](crate::serialisable) before: DataFusion's messages of tables of files do not ask a
-/// codec.
+/// A plan has to go through [`serialisable`](crate::serialisable) first: DataFusion serializes listing tables without
+/// asking a codec.
 #[derive(Debug)]
 pub struct MarquetryLogicalCodec {
     other: Arc<dyn LogicalExtensionCodec>,
@@ -26,13 +26,13 @@ pub struct MarquetryLogicalCodec {
 }
 
 impl MarquetryLogicalCodec {
-    /// With the codec of all that is not Marquetry's.
+    /// Creates a codec; `other` takes all that is not Marquetry's.
     pub fn new(other: Arc<dyn LogicalExtensionCodec>) -> Self {
         MarquetryLogicalCodec { other, has_orders: true }
     }
 
-    /// Tables whose messages are read declare no order of the rows in their files: for engines whose exchanges between machines do not
-    /// keep one. What is written is in the order that was declared.
+    /// Has deserialized tables declare no order of the rows in their files: for engines whose exchanges between
+    /// machines do not keep one. Rows are still written in the declared order.
     #[must_use]
     pub fn without_orders(self) -> Self {
         MarquetryLogicalCodec { has_orders: false, ..self }

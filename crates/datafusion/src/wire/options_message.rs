@@ -7,9 +7,9 @@ use datafusion::error::Result;
 use datafusion_proto_common as proto;
 use prost::Message;
 
-/// [`FormatOptions`] without keys of encrypted files, which no plan carries.
+/// [`FormatOptions`] without encryption keys, which no plan carries.
 ///
-/// DataFusion's own message of these options comes back without the metadata of a file.
+/// DataFusion's own message of these options loses the key-value metadata of a file.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OptionsMessage {
     #[prost(message, optional, tag = "1")]
@@ -42,7 +42,7 @@ impl OptionsMessage {
         let metadata = &options.parquet.key_value_metadata;
         let mut metadata: Vec<Entry> =
             metadata.iter().map(|(key, value)| Entry { key: key.clone(), value: value.clone() }).collect();
-        // The same options are the same bytes.
+        // So that the same options give the same bytes.
         metadata.sort_by(|a, b| a.key.cmp(&b.key));
         let mut columns = message.column_specific_options;
         columns.sort_by(|a, b| a.column_name.cmp(&b.column_name));

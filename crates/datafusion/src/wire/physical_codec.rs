@@ -20,7 +20,7 @@ use datafusion_proto::physical_plan::{
 };
 use std::sync::Arc;
 
-/// Makes bytes of what reads and writes files by Marquetry in a physical plan, and back. All else is another codec's.
+/// Serializes and deserializes the scans and sinks of Marquetry in a physical plan, and leaves all else to another codec.
 ///
 /// ```
 /// use datafusion::prelude::SessionContext;
@@ -51,7 +51,7 @@ pub struct MarquetryPhysicalCodec {
 }
 
 impl MarquetryPhysicalCodec {
-    /// With the codec of all that is not Marquetry's.
+    /// Creates a codec; `other` takes all that is not Marquetry's.
     pub fn new(other: Arc<dyn PhysicalExtensionCodec>) -> Self {
         MarquetryPhysicalCodec { other }
     }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// A scan of our source.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ScanMessage {
-    /// What DataFusion knows of a scan: files, columns, order.
+    /// DataFusion's part of a scan: files, columns, order.
     #[prost(message, optional, tag = "1")]
     config: Option<FileScanExecConf>,
     #[prost(message, optional, tag = "2")]
@@ -33,12 +33,13 @@ pub(super) struct ScanMessage {
     filters: Vec<FilterMessage>,
     #[prost(bool, tag = "4")]
     asks_rows: bool,
-    /// DataFusion's own has 32 bits for it.
+    /// DataFusion's own message has only 32 bits for it.
     #[prost(uint64, optional, tag = "5")]
     limit: Option<u64>,
     #[prost(bool, tag = "6")]
     preserve_order: bool,
-    /// Which content of the files it is, in the order of the files. DataFusion's own message has the time of the change alone.
+    /// The versions of the files' contents, in the order of the files. DataFusion's own message has only the time of
+    /// last change.
     #[prost(message, repeated, tag = "7")]
     versions: Vec<VersionMessage>,
 }
@@ -124,7 +125,7 @@ impl ScanMessage {
         Ok(DataSourceExec::from_data_source(config.build()))
     }
 
-    /// A store's answer is held against the ETag that was listed.
+    /// Restores the ETags, against which responses of a store are checked.
     fn with_versions(&self, groups: &[FileGroup]) -> Result<Vec<FileGroup>> {
         let count: usize = groups.iter().map(FileGroup::len).sum();
         if count != self.versions.len() {

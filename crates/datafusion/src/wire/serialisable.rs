@@ -14,17 +14,17 @@ use datafusion::logical_expr::{LogicalPlan, TableSource};
 use datafusion::optimizer::AnalyzerRule;
 use std::sync::Arc;
 
-/// The plan with tables and formats that [`MarquetryLogicalCodec`](crate::MarquetryLogicalCodec) is asked about.
+/// Replaces tables and formats by those that [`MarquetryLogicalCodec`](crate::MarquetryLogicalCodec) serializes.
 ///
-/// Tables of files become [`MarquetryTable`]s. What a `COPY TO` has as options goes into its format, since DataFusion's message of the
-/// statement leaves it out.
+/// Listing tables become [`MarquetryTable`]s. The options of a `COPY TO` move into its format, since DataFusion's
+/// message of the statement leaves them out.
 pub fn serialisable(plan: LogicalPlan) -> Result<LogicalPlan> {
     plan.transform_down_with_subqueries(|mut plan| {
         let is_changed = match &mut plan {
             LogicalPlan::TableScan(scan) => {
                 let is_replaced = replace(&mut scan.source, DeclaredTable::listed)?;
                 if is_replaced {
-                    // A filter asks it, too.
+                    // A filter node evaluates it, too.
                     scan.filters.retain(|filter| !has_subquery(filter));
                 }
                 is_replaced
@@ -51,7 +51,8 @@ pub fn serialisable(plan: LogicalPlan) -> Result<LogicalPlan> {
     .data()
 }
 
-/// Of a table that is read otherwise than it is written, and of another format than ours, `meant` is what the plan does.
+/// Replaces the table of a node. A declared table of another format than ours becomes what `meant` returns: it is read
+/// otherwise than it is written.
 fn replace(
     source: &mut Arc<dyn TableSource>,
     meant: impl FnOnce(&DeclaredTable) -> Result<ListingTable>,
@@ -72,7 +73,7 @@ fn replace(
     Ok(true)
 }
 
-/// [`serialisable`] as a rule of a session, whose plans all are sent to another process:
+/// [`serialisable`] as a rule of a session whose plans are all sent to another process:
 /// `ctx.add_analyzer_rule(Arc::new(SerialisableTables))`.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SerialisableTables;

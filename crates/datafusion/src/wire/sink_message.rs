@@ -17,7 +17,7 @@ use datafusion_proto::protobuf::{self, PhysicalExprNode};
 use prost::Message;
 use std::sync::Arc;
 
-/// A sink of ours; the plan that it has its rows from is not in it.
+/// A sink of ours, without its input plan.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct SinkMessage {
     #[prost(message, optional, tag = "1")]
@@ -27,7 +27,7 @@ pub(super) struct SinkMessage {
     original_url: String,
     #[prost(message, optional, tag = "3")]
     options: Option<OptionsMessage>,
-    /// Empty where no order is asked for.
+    /// Empty if no order is required.
     #[prost(message, repeated, tag = "4")]
     order: Vec<OrderMessage>,
 }

@@ -16,14 +16,14 @@ use std::sync::Arc;
 
 /// A [`ListingTable`] of Marquetry's format.
 ///
-/// It does what that does. DataFusion's messages know listing tables of its own formats alone, and take any other table for one
-/// that a codec knows: so it has to be another.
+/// It behaves like one. DataFusion's messages serialize only listing tables of its own formats, and leave other types
+/// of tables to a codec: so it has to be another type.
 #[derive(Debug, Clone)]
 pub struct MarquetryTable {
     listing: ListingTable,
-    /// What is read and written in its place.
+    /// The declared table, which is read and written instead.
     declared: Option<DeclaredTable>,
-    /// What is read in its place.
+    /// The table that is read instead.
     read: Option<ListingTable>,
 }
 
@@ -37,13 +37,14 @@ impl MarquetryTable {
         MarquetryTable { listing: table.declared().clone(), declared: Some(table), read: None }
     }
 
-    /// The table that is read as `read`, and written as it is.
+    /// Reads `read` instead; rows are written as before.
     pub(super) fn read_as(self, read: ListingTable) -> Self {
         MarquetryTable { read: Some(read), ..self }
     }
 
-    /// What is read, whatever type it is. To call a method of [`ListingTable`] itself, and to hold it in a future of ours, the compiler
-    /// has to prove that it is `Send` and `Sync`: through `Expr`, and all that SQL's syntax tree has, for five seconds each time.
+    /// The table that is read, as a trait object. To call a method of [`ListingTable`] itself, and to hold it in a
+    /// future of ours, the compiler has to prove that it is `Send` and `Sync`: it goes through `Expr`, and all of SQL's
+    /// syntax tree, for five seconds each time.
     fn provider(&self) -> &dyn TableProvider {
         match (&self.declared, &self.read) {
             (Some(declared), _) => declared,
@@ -56,18 +57,18 @@ impl MarquetryTable {
         self.declared.as_ref()
     }
 
-    /// Whether what is read are the files that [`listing`](Self::listing) finds.
+    /// Whether the files that are read are those that [`listing`](Self::listing) finds.
     pub(crate) fn lists_by_itself(&self) -> bool {
         self.declared.is_none()
     }
 
-    /// The table of files.
+    /// The listing table.
     pub fn listing(&self) -> &ListingTable {
         &self.listing
     }
 }
 
-// Futures of the listing table are handed on: an `async fn` would wrap them in others, which hold `self` and the filters.
+// Futures of the listing table are passed on: an `async fn` would wrap them in others, which hold `self` and the filters.
 impl TableProvider for MarquetryTable {
     fn schema(&self) -> SchemaRef {
         self.provider().schema()
@@ -131,7 +132,7 @@ impl TableProvider for MarquetryTable {
     }
 }
 
-/// Whether rows of another query are asked about. No file rules out anything by that, a join answers it, and no message has it.
+/// Whether a filter contains a subquery. It prunes no files, a join evaluates it, and no message has it.
 pub(super) fn has_subquery(filter: &Expr) -> bool {
     let is_subquery = |expr: &Expr| Ok(matches!(expr, Expr::InSubquery(_) | Expr::Exists(_)));
     filter.exists(is_subquery).unwrap_or(true)

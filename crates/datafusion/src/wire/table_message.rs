@@ -21,7 +21,7 @@ use prost::Message;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A table of our format. The files are listed where the query is planned.
+/// A table of our format. Files are listed where the query is planned.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TableMessage {
     #[prost(message, optional, tag = "1")]
@@ -43,10 +43,10 @@ pub(super) struct TableMessage {
     defaults: Vec<DefaultMessage>,
     #[prost(string, optional, tag = "9")]
     definition: Option<String>,
-    /// Whether files that are written have the keys of their folders, if the table says that.
+    /// Whether written files also contain the partition columns, if the table says so.
     #[prost(bool, optional, tag = "10")]
     keeps_keys: Option<bool>,
-    /// Of a table that a statement declares.
+    /// Set for a table that a statement declares.
     #[prost(message, optional, tag = "11")]
     declaration: Option<DeclarationMessage>,
 }
@@ -65,7 +65,7 @@ struct PathMessage {
     glob: Option<String>,
 }
 
-/// What a column is where an `INSERT` does not say.
+/// The value of a column that an `INSERT` does not name.
 #[derive(Clone, PartialEq, Message)]
 struct DefaultMessage {
     #[prost(string, tag = "1")]
@@ -121,7 +121,7 @@ impl TableMessage {
         })
     }
 
-    /// The table; what is read of it declares no order unless `has_order`.
+    /// The table; for reading it declares no order unless `has_order`.
     pub(super) fn table(
         &self,
         name: &TableReference,
