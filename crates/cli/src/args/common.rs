@@ -24,13 +24,13 @@ pub(crate) enum Format {
 /// How many files become one table.
 #[derive(Debug, Default, ClapArgs)]
 pub(crate) struct TableArgs {
-    /// Have the columns of all files, null where a file has none, in the narrowest types that hold all values
+    /// Read the columns of all files, null where a file lacks one, in the narrowest types that hold all values
     #[arg(long, help_heading = TOGETHER)]
     pub(crate) union_by_name: bool,
-    /// Make no columns of directories called key=value
+    /// Do not read directories called key=value as partition columns
     #[arg(long, help_heading = TOGETHER)]
     pub(crate) no_partitions: bool,
-    /// The type of a key=value directory's column, as after convert's --schema: 'year int16'
+    /// The type of a partition column, as in the --schema of convert: 'year int16'
     #[arg(long, help_heading = TOGETHER, value_name = "KEY TYPE", value_parser = crate::schema_parser::partition_type)]
     pub(crate) partition_type: Vec<(String, arrow_schema::DataType)>,
 }
@@ -41,11 +41,11 @@ const TOGETHER: &str = "Many files as one table";
 /// Files and directories that a command looks at.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct InputTables {
-    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ?, [] and ** are expanded where
-    /// the shell did not, to names that do not begin with _ or a dot. A directory is one table; - is standard input
+    /// Parquet files, or their URLs: s3://, gs://, az://, http(s)://. Patterns with *, ?, [] and ** match names that do not begin
+    /// with _ or a dot. A directory is one table; - is standard input
     #[arg(value_name = "FILE|DIR", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Read a file that has no footer yet, as its writer died or is still at it, up to its last checkpoint
+    /// Read a file without a footer, whose writer died or is still writing, up to its last checkpoint
     #[arg(long)]
     pub(crate) unfinished: bool,
     #[command(flatten)]
@@ -55,8 +55,8 @@ pub(crate) struct InputTables {
 /// The files that a command looks at.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Files {
-    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ?, [] and ** are expanded where
-    /// the shell did not, to names that do not begin with _ or a dot; - is standard input
+    /// Parquet files, or their URLs: s3://, gs://, az://, http(s)://. Patterns with *, ?, [] and ** match names that do not begin
+    /// with _ or a dot; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -64,26 +64,26 @@ pub(crate) struct Files {
 /// Which rows are read, and of which columns.
 #[derive(Debug, Clone, ClapArgs)]
 pub(crate) struct Selection {
-    /// Only these columns, and all below them, in this order: dotted paths with commas between, and paths into VARIANT with a
-    /// type if wanted: payload:user.id::bigint
+    /// Only these columns with all their children, in this order: dotted paths separated by commas, and paths into VARIANT with an
+    /// optional type: payload:user.id::bigint
     #[arg(long, short, value_name = "A,B.C", value_parser = column_list)]
     pub(crate) columns: Option<Vec<ColumnList>>,
-    /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100", "url like '%shop%'", "sent < due",
-    /// "payload:user.id::bigint > 5"; `explain --help` has all forms
+    /// Only rows that match this SQL condition: "country = 'DE' and amount > 100", "url like '%shop%'", "sent < due",
+    /// "payload:user.id::bigint > 5"; `explain --help` lists all forms
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     pub(crate) condition: Option<Predicate>,
-    /// Pass over so many rows first
+    /// Skip this many rows first
     #[arg(long, value_name = "ROWS", default_value_t = 0)]
     pub(crate) offset: usize,
-    /// Read pages whose checksum is wrong, too
+    /// Do not verify the checksums of pages
     #[arg(long)]
     pub(crate) no_verify: bool,
     #[command(flatten)]
     pub(crate) values: ValueArgs,
-    /// What to do where a page of a Parquet file cannot be read; what is lost is told on standard error
+    /// What to do with a page of a Parquet file that cannot be read; lost rows are reported on standard error
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = OnCorruptArg::Fail)]
     pub(crate) on_corrupt: OnCorruptArg,
-    /// Write what is lost to this new file, too: one JSON object for each Parquet file
+    /// Also write the loss report to this new file: one JSON object for each Parquet file
     #[arg(long, value_name = "FILE.json", value_parser = crate::remote::local())]
     pub(crate) loss_report: Option<PathBuf>,
 }
@@ -94,7 +94,7 @@ pub(crate) struct ValueArgs {
     /// What to do with text of a Parquet file that is not UTF-8
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = InvalidUtf8Arg::Error)]
     pub(crate) invalid_utf8: InvalidUtf8Arg,
-    /// What to do with decimals of a Parquet file that do not fit in the integers that their column's precision has
+    /// What to do with decimals of a Parquet file that are too wide for their column's precision
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = DecimalOverflowArg::Error)]
     pub(crate) decimal_overflow: DecimalOverflowArg,
 }
@@ -130,7 +130,7 @@ fn values_in(path: &str) -> Result<Vec<Literal>, Error> {
 pub(crate) enum InvalidUtf8Arg {
     /// Stop
     Error,
-    /// Put U+FFFD in place of what is not UTF-8
+    /// Replace invalid bytes by U+FFFD
     Replace,
     /// Read all text as binary
     Binary,
@@ -151,7 +151,7 @@ impl From<InvalidUtf8Arg> for InvalidUtf8 {
 pub(crate) enum DecimalOverflowArg {
     /// Stop
     Error,
-    /// Read columns that may have any as decimals of up to 76 digits
+    /// Read columns that may have such values as decimals of up to 76 digits
     Widen,
     /// Make them null
     Null,
@@ -172,11 +172,11 @@ impl From<DecimalOverflowArg> for DecimalOverflow {
 pub(crate) enum OnCorruptArg {
     /// Stop
     Fail,
-    /// Leave out its rows, of all columns
+    /// Skip its rows, in all columns
     SkipPage,
     /// Make its values null
     NullPage,
-    /// Leave out its row group
+    /// Skip its row group
     SkipRowGroup,
 }
 

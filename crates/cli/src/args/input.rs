@@ -25,52 +25,52 @@ pub(crate) enum Source {
 #[derive(Debug, Clone, Default, ClapArgs)]
 #[command(next_help_heading = "Reading text")]
 pub(crate) struct InputArgs {
-    /// What to read, whatever IN is called
+    /// The format of the input, whatever the name of IN
     #[arg(long, value_enum)]
     pub(crate) from: Option<Source>,
-    /// Types of columns: `name type, ..`, or a file with that; others are guessed
+    /// Types of columns: `name type, ..`, or a file that has this text; types of other columns are inferred
     #[arg(long, value_name = "TEXT|FILE")]
     pub(crate) schema: Option<String>,
-    /// Guess types from so many rows at the beginning (and at most 8 MiB), or from all
+    /// Infer types from this many rows at the beginning (and at most 8 MiB), or from all
     #[arg(long, value_name = "ROWS|all", default_value = "10000")]
     pub(crate) infer_rows: InferRows,
-    /// Numbers that a double would change, such as 0.12345678901234567890 or 9223372036854775808, where types are guessed
+    /// How to infer the type of numbers that a double would change, such as 0.12345678901234567890 or 9223372036854775808
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Decimals::Auto)]
     pub(crate) decimals: Decimals,
-    /// JSON: what to do where values of several kinds stand in one column
+    /// JSON: what to do with a column that has values of several types
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Mixed::Error)]
     pub(crate) mixed: Mixed,
-    /// JSON: what to do with members that are in none of the first rows, nor in --schema
+    /// JSON: what to do with members that are neither in the first rows nor in --schema
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = UnknownKeys::Error)]
     pub(crate) unknown_keys: UnknownKeys,
-    /// CSV: the first line has values, not names; columns are column_1, column_2, ..
+    /// CSV: the first line has values; columns are named column_1, column_2, ..
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// CSV: what stands between cells, `tab` or '\t' for a tab. If not given, in .tsv files a tab, in others the one of
-    /// comma, semicolon, tab and | that the first records agree on
+    /// CSV: the delimiter of cells, `tab` or '\t' for a tab. By default a tab in .tsv files, and in others the one of comma,
+    /// semicolon, tab and | that the first records agree on
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub(crate) delimiter: Option<char>,
-    /// CSV: lines that begin with this are comments
+    /// CSV: skip lines that begin with this character
     #[arg(long, value_name = "CHAR")]
     pub(crate) comment: Option<char>,
-    /// CSV: pass over so many lines before the header
+    /// CSV: skip this many lines before the header
     #[arg(long, value_name = "LINES", default_value_t = 0)]
     pub(crate) skip_lines: u64,
-    /// CSV: what to do with rows that have not as many cells as the header
+    /// CSV: what to do with rows that have fewer or more cells than the header
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Ragged::Error)]
     pub(crate) ragged: Ragged,
-    /// How characters are encoded: utf-8, utf-16, latin1 (as windows-1252), shift_jis, .. as web pages call them; utf-8 if
-    /// not given, or utf-16 if the text begins with its mark
+    /// The character encoding: utf-8, utf-16, latin1 (as windows-1252), shift_jis and the other labels of the web. By default
+    /// utf-8, or utf-16 if the text begins with its byte order mark
     #[arg(long, value_name = "NAME", value_parser = encoding)]
     pub(crate) text_encoding: Option<&'static Encoding>,
-    /// CSV: what stands around cells with delimiters or line ends in them
+    /// CSV: the quote around cells that contain delimiters or line ends
     #[arg(long, value_name = "CHAR")]
     pub(crate) quote: Option<char>,
-    /// CSV: what stands before quotes that belong to a cell, as MySQL and Spark write them: '\'. It also stands before
-    /// itself and line ends; before anything else, and in cells without quotes, it is text. Doubled quotes are one besides
+    /// CSV: the escape before quotes inside of quoted cells, as MySQL and Spark write it: '\'. It also escapes itself and line
+    /// ends; before anything else, and in cells without quotes, it is text. Doubled quotes are still one quote
     #[arg(long, value_name = "CHAR")]
     pub(crate) escape: Option<char>,
-    /// CSV: cells that are null, with commas between; the empty cell unless given
+    /// CSV: cells that are null, separated by commas; by default the empty cell
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) null_values: Option<Vec<String>>,
 }
@@ -81,9 +81,9 @@ pub(crate) enum Ragged {
     /// Stop
     #[default]
     Error,
-    /// Have null for cells that are missing; too many are an error
+    /// Missing cells are null; extra cells are an error
     Null,
-    /// The same, and leave out the cells that are too many
+    /// Missing cells are null; extra cells are dropped
     Truncate,
 }
 
@@ -113,10 +113,10 @@ fn encoding(text: &str) -> Result<&'static Encoding, String> {
 /// What becomes of numbers in text that a double would change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Decimals {
-    /// They are decimals, or text where those have not enough digits
+    /// As decimals, or as text if they have more digits than decimals can
     #[default]
     Auto,
-    /// They are doubles next to them, and text if they have no fraction
+    /// As the nearest doubles, and as text if they have no fraction
     Never,
 }
 
@@ -132,13 +132,13 @@ impl From<Decimals> for infer_number::Decimals {
 /// What becomes of values in JSON that have no type in common with others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mixed {
-    /// Stop where objects and lists stand beside others; numbers, true and false beside text are text
+    /// Stop at objects or lists beside other values; numbers, true and false beside text become text
     #[default]
     Error,
-    /// All are text: objects and lists their JSON. So are objects that never have a member
+    /// All become text, objects and lists as JSON; so do objects that never have a member
     Text,
-    /// All are VARIANT, as what they are: so are objects that never have a member, and what is always null. A member that is not
-    /// there is NULL, `null` a variant
+    /// The column becomes VARIANT, each value as it is; so do objects that never have a member, and columns that are always null. A
+    /// missing member is NULL, `null` is a variant null
     Variant,
 }
 
@@ -158,7 +158,7 @@ pub(crate) enum UnknownKeys {
     /// Stop
     #[default]
     Error,
-    /// Leave them out
+    /// Drop them
     Ignore,
 }
 

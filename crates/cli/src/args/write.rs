@@ -21,9 +21,9 @@ pub(crate) enum Target {
     Arrow,
     /// Comma-separated values with a header line
     Csv,
-    /// One JSON object a line for each row
+    /// JSON Lines: one object for each row
     Jsonl,
-    /// A FeatureCollection of GeoJSON, a feature for each row
+    /// GeoJSON: a FeatureCollection with a feature for each row
     Geojson,
 }
 
@@ -31,81 +31,81 @@ pub(crate) enum Target {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Writing Parquet")]
 pub(crate) struct WriteArgs {
-    /// Codec and level: zstd:3, snappy, gzip:6, brotli, lz4_raw, none; of one column as COLUMN=zstd:9. zstd:1 unless given, snappy
+    /// Codec and level: zstd:3, snappy, gzip:6, brotli, lz4_raw, none; COLUMN=zstd:9 for one column. By default zstd:1, or snappy
     /// with --compat maximum
     #[arg(long, value_name = "[COLUMN=]CODEC", value_parser = of_column::<Compression>)]
     pub(crate) compression: Vec<OfColumn<Compression>>,
-    /// Encoding, or auto: PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT, ..; auto unless given
+    /// Encoding: PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT, .., or auto, the default, which tries them on a sample
     #[arg(long, value_name = "[COLUMN=]ENCODING", value_parser = of_column::<Encoding>)]
     pub(crate) encoding: Vec<OfColumn<Encoding>>,
-    /// Whether dictionaries may be tried
+    /// Whether the writer may use dictionaries
     #[arg(long, value_name = "[COLUMN=]on|off", value_parser = of_column::<Switch>)]
     pub(crate) dictionary: Vec<OfColumn<Switch>>,
-    /// Which readers must be able to read the encodings that are chosen where --encoding says nothing, and the codec where
-    /// --compression does not; modern unless given
+    /// Which readers the encodings and the codec are chosen for, where --encoding and --compression do not set them. Default modern
     #[arg(long, value_enum)]
     pub(crate) compat: Option<CompatArg>,
-    /// Most rows in a row group; 1048576 unless given
+    /// Maximum rows of a row group. Default 1048576
     #[arg(long, value_name = "ROWS")]
     pub(crate) row_group_rows: Option<NonZeroUsize>,
-    /// Most bytes in a row group, encoded; no limit unless given
+    /// Maximum bytes of a row group, encoded. No limit by default
     #[arg(long, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) row_group_bytes: Option<usize>,
-    /// Bytes after which a data page ends, before compression; 1MiB unless given
+    /// Bytes after which a data page ends, before compression. Default 1MiB
     #[arg(long, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) page_size: Option<usize>,
-    /// Rows after which a data page ends; 20000 unless given
+    /// Rows after which a data page ends. Default 20000
     #[arg(long, value_name = "ROWS")]
     pub(crate) page_rows: Option<NonZeroUsize>,
-    /// End data pages where their content says, too: a row that is inserted changes few of them. Least and most bytes, and how many bits
-    /// fewer have to match; 256KiB:1MiB:0 if not given
+    /// Content-defined chunking: also end data pages where a rolling hash of their values matches, so that an inserted row changes
+    /// few pages. Minimum and maximum bytes, and how many bits fewer have to match. Default 256KiB:1MiB:0
     #[arg(long, value_name = "MIN:MAX[:LEVEL]", value_parser = chunking, num_args = 0..=1, require_equals = true,
         default_missing_value = "256KiB:1MiB")]
     pub(crate) content_defined_chunking: Option<CdcOptions>,
-    /// Leave checkpoints in the file: after so many row groups (1rg), so many bytes (64MiB) or so much time (10s), or auto
+    /// Write checkpoints, from which `recover` restores a file whose writer died: every few row groups (1rg), bytes (64MiB) or
+    /// seconds (10s), or auto
     #[arg(long, value_name = "STEP", value_parser = checkpoint)]
     pub(crate) checkpoint_every: Option<CheckpointEvery>,
-    /// Version of data page headers; 1 unless given
+    /// Version of data pages. Default 1
     #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) page_version: Option<u8>,
-    /// Add bloom filters to a column, with the given rate of false positives; 0.05 unless given. For each column anew
+    /// Add bloom filters to a column, with a rate of false positives, by default 0.05. May be repeated
     #[arg(long, value_name = "COLUMN[:FPP]", value_parser = Bloom::parse)]
     pub(crate) bloom: Vec<Bloom>,
-    /// Statistics: none, of column chunks, or of pages as well; page unless given
+    /// Statistics: none, of column chunks, or also of pages, the default
     #[arg(long, value_name = "[COLUMN=]none|chunk|page", value_parser = of_column::<EnabledStatistics>)]
     pub(crate) statistics: Vec<OfColumn<EnabledStatistics>>,
-    /// Put values of VARIANT into columns of their own: of this shape, or as most of the first rows have them if that pays
-    /// (auto); none puts them together again. Of one column as COLUMN=SHAPE
+    /// Shred VARIANT columns into this shape, or into the shape of most of the first rows if that pays (auto); none unshreds them.
+    /// COLUMN=SHAPE for one column
     #[arg(long, value_name = "[COLUMN=]auto|none|SHAPE", value_parser = shred)]
     pub(crate) shred: Vec<ShredArg>,
-    /// Have columns of geometries as this version of GeoParquet has them, with its metadata: 1.0 and 1.1 are well-known binary in
-    /// columns of bytes, 2.0 GEOMETRY and GEOGRAPHY. As in the file that is read unless given
+    /// Write geometries and metadata of this version of GeoParquet: 1.0 and 1.1 store well-known binary in byte columns, 2.0 stores
+    /// GEOMETRY and GEOGRAPHY. By default as in the input
     #[arg(long, value_enum, value_name = "VERSION")]
     pub(crate) geoparquet: Option<GeoVersion>,
-    /// GeoParquet 1.1 and 2.0: add columns with the box of each geometry, by whose bounds pages can be left out. Where geometries are
-    /// encrypted with a key of their own, so are these, and the metadata have no box of them
+    /// GeoParquet 1.1 and 2.0: add covering columns, the bounding box of each geometry, by which readers skip pages. They are
+    /// encrypted with the geometries' key, if these have one of their own, and the metadata has no bounding box then
     #[arg(long)]
     pub(crate) covering: bool,
     /// Write pages without checksums
     #[arg(long)]
     pub(crate) no_checksums: bool,
-    /// What dates in milliseconds (Arrow's date64) are stored as
+    /// How to store dates in milliseconds (Arrow's date64)
     #[arg(long, value_enum, value_name = "TYPE", default_value_t = Date64Arg::Date)]
     pub(crate) date64: Date64Arg,
-    /// Do not store the Arrow schema: what Parquet has no type for is what it is stored as then, a duration a number, an instant of
-    /// a zone one in UTC
+    /// Do not store the Arrow schema. Types that Parquet lacks are read back as what they are stored as: a duration as a number, a
+    /// timestamp with a time zone as one in UTC
     #[arg(long)]
     pub(crate) no_arrow_schema: bool,
     /// Add an entry to the file's key-value metadata
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) metadata: Vec<(String, String)>,
-    /// The name of the writer in the footer
+    /// The writer's name in the footer
     #[arg(long, value_name = "TEXT")]
     pub(crate) created_by: Option<String>,
-    /// Threads that encode columns; as many as there are processors unless given
+    /// Threads that encode columns. Default: the number of processors
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// How the report of sizes after writing is printed; as --format says unless given
+    /// How to print the report of sizes after writing. Default: as --format
     #[arg(long, value_enum)]
     pub(crate) report: Option<Report>,
 }
@@ -116,7 +116,7 @@ pub(crate) enum GeoVersion {
     /// Well-known binary in columns of bytes
     #[value(name = "1.0")]
     V1_0,
-    /// The same, with columns of boxes on request
+    /// Well-known binary in columns of bytes, with covering columns on request
     #[value(name = "1.1")]
     V1_1,
     /// GEOMETRY and GEOGRAPHY
@@ -137,9 +137,9 @@ impl GeoVersion {
 /// What Arrow's date64 is stored as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Date64Arg {
-    /// DATE, which all readers know; a value that is no whole day is an error
+    /// As DATE, which all readers know; a value that is not a whole day is an error
     Date,
-    /// INT64, milliseconds that only the stored Arrow schema calls a date
+    /// As INT64, milliseconds that only the stored Arrow schema calls a date
     Int64,
 }
 
@@ -150,18 +150,18 @@ pub(crate) enum Report {
     Text,
     /// One JSON object on a line
     Json,
-    /// Not at all
+    /// No report
     None,
 }
 
 /// Which readers must be able to read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompatArg {
-    /// All of the last ten years: PLAIN and dictionaries, and SNAPPY
+    /// Readers of the last ten years: PLAIN, dictionaries, SNAPPY
     Maximum,
-    /// All current ones: PLAIN and dictionaries
+    /// Current readers: PLAIN, dictionaries
     Modern,
-    /// Those of the format's current version: DELTA encodings and BYTE_STREAM_SPLIT, too
+    /// Readers of the format's current version: also DELTA encodings and BYTE_STREAM_SPLIT
     Latest,
 }
 
