@@ -32,8 +32,8 @@ pub(crate) struct AdviseArgs {
 
 #[derive(Debug, ClapArgs)]
 struct FilesAndDirs {
-    /// Parquet files, or URLs of some: s3://, gs://, az://, http(s)://; patterns with *, ? and [] are expanded where the
-    /// shell did not; - is standard input. Of a directory: whether its files are better merged, and the largest of them
+    /// Parquet files, or their URLs: s3://, gs://, az://, http(s)://; patterns with *, ? and []; - is standard input. For a directory:
+    /// whether to merge its files, and advice for the largest of them
     #[arg(value_name = "FILE|DIR", required = true)]
     files: Vec<PathBuf>,
 }

@@ -22,16 +22,16 @@ use std::sync::Arc;
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct AppendArgs {
-    /// The Parquet file that is changed
+    /// The Parquet file to change
     #[arg(value_name = "FILE", value_parser = crate::remote::local())]
     file: PathBuf,
-    /// The Parquet files whose rows are appended
+    /// The Parquet files to append
     #[arg(value_name = "IN", required = true)]
     inputs: Vec<PathBuf>,
-    /// Columns may stand in another order, have other field ids, and be required in IN where they are optional in FILE
+    /// Accept columns in another order, with other field ids, or required in IN and optional in FILE
     #[arg(long)]
     compatible: bool,
-    /// FILE is encrypted and IN are not: their rows are encrypted in FILE. Without this IN have FILE's keys
+    /// Encrypt the rows of IN, which are not encrypted, with the keys of FILE. Otherwise IN must have FILE's keys
     #[arg(long)]
     plain_inputs: bool,
     #[command(flatten)]

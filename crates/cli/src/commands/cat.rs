@@ -20,10 +20,10 @@ pub(crate) struct CatArgs {
     pub(crate) tables: InputTables,
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// Print at most so many rows
+    /// Print at most this many rows
     #[arg(long, short = 'n', value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
-    /// Shorten no values and leave out no columns
+    /// Do not shorten values or omit columns that are too wide
     #[arg(long)]
     pub(crate) full: bool,
     #[command(flatten)]

@@ -16,7 +16,7 @@ pub(crate) struct ChunkArgs {
     /// Only this row group, counted from 0
     #[arg(long, short = 'g', value_name = "N")]
     row_group: Option<usize>,
-    /// Only these columns, and all below them: dotted paths with commas between
+    /// Only these columns with all their children: dotted paths separated by commas
     #[arg(long, short, alias = "column", value_name = "A,B.C", value_parser = column_list)]
     columns: Option<Vec<ColumnList>>,
 }

@@ -42,37 +42,37 @@ use target::{by_extension, named, shown_geometries};
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) paths: Paths,
-    /// Replace OUT if it is there
+    /// Replace OUT if it exists
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Arrow: write dictionaries and run-end encoded columns as their values
+    /// Arrow: decode dictionaries and run-end encoded columns
     #[arg(long)]
     pub(crate) plain_types: bool,
-    /// What to write, whatever OUT is called; JSON Lines on standard output if not given
+    /// The format of OUT, whatever its name. Default: by the name, and JSON Lines on standard output
     #[arg(long, value_enum)]
     pub(crate) to: Option<Target>,
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// Write at most so many rows
+    /// Write at most this many rows
     #[arg(long, value_name = "ROWS")]
     pub(crate) limit: Option<usize>,
-    /// Rows in each record batch
+    /// Rows of a record batch
     #[arg(long, value_name = "ROWS", default_value = "8192")]
     pub(crate) batch_size: NonZeroUsize,
-    /// Sort the chosen rows: columns with commas between, each with :asc or :desc and :nulls-first or :nulls-last. Names
-    /// with commas, colons or dots stand in double quotes; columns that --columns leaves out may be among them. hilbert(COLUMN) has
-    /// geometries that are near each other in rows that are
+    /// Sort the rows: columns separated by commas, each with optional :asc or :desc and :nulls-first or :nulls-last. Names with commas,
+    /// colons or dots need double quotes. Columns that --columns omits may be among them. hilbert(COLUMN) puts geometries that are close to
+    /// each other into rows that are
     #[arg(long, value_name = "A,B:desc")]
     pub(crate) sort_by: Vec<SortColumns>,
-    /// Give a column another type, which must hold all its values so that they come back as they were: int32, uint32, int64,
-    /// decimal(PRECISION,SCALE), date, uuid, bool; of text that is JSON, variant; of lists of one at most, element
+    /// Change a column's type: int32, uint32, int64, decimal(PRECISION,SCALE), date, uuid, bool; variant for JSON text; element for
+    /// lists of at most one element. It is an error if the type cannot hold every value exactly
     #[arg(long, value_name = "COLUMN=TYPE", value_parser = change_type)]
     pub(crate) change_type: Vec<(String, NewType)>,
-    /// Parquet: make a column of paths one of FILE, with the bytes of the files (inline, unless said otherwise) or references to them,
-    /// and checksums. Paths are relative to the directory of IN, and lead to files below it
+    /// Parquet: turn a column of paths into a FILE column with the files' bytes (inline, the default) or references to them, and checksums.
+    /// Paths are relative to the directory of IN, and must stay below it
     #[arg(long, value_name = "COLUMN[=inline|reference]", value_parser = file_wish)]
     pub(crate) file: Vec<FileWish>,
-    /// With --file: the directory that paths are relative to, and stay in
+    /// With --file: the directory that paths are relative to, and must stay below
     #[arg(long, value_name = "DIR", requires = "file")]
     pub(crate) file_root: Option<PathBuf>,
     #[command(flatten)]

@@ -21,7 +21,7 @@ use std::io::Write;
 pub(crate) struct CountArgs {
     #[command(flatten)]
     pub(crate) tables: InputTables,
-    /// Only rows of which this is true, as SQL has it: "country = 'DE' and amount > 100"
+    /// Only rows that match this SQL condition: "country = 'DE' and amount > 100"
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     pub(crate) condition: Option<Predicate>,
     #[command(flatten)]

@@ -26,23 +26,22 @@ use std::sync::Arc;
 /// The arguments of `diff`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DiffArgs {
-    /// The one file: a path, or a URL
+    /// The left file: a path or a URL
     #[arg(value_name = "LEFT")]
     pub(crate) left: PathBuf,
-    /// The other file
+    /// The right file
     #[arg(value_name = "RIGHT")]
     pub(crate) right: PathBuf,
-    /// Compare rows, and not how they are stored
+    /// Compare rows, whatever their encodings and order
     #[arg(long)]
     pub(crate) rows: bool,
-    /// Compare rows that have the same values in these columns, with commas between; brings --rows
+    /// Compare rows that have the same key: columns separated by commas. Implies --rows
     #[arg(long, short, value_name = "A,B", value_parser = column_list)]
     pub(crate) key: Option<Vec<ColumnList>>,
-    /// Compare rows by these columns only, and all below them: dotted paths with commas between; those of the key need not be
-    /// among them; brings --rows
+    /// Compare only these columns with all their children, and the key: dotted paths separated by commas. Implies --rows
     #[arg(long, short, value_name = "A,B.C", value_parser = column_list)]
     pub(crate) columns: Option<Vec<ColumnList>>,
-    /// How many rows of each kind to show
+    /// How many rows of each kind of difference to show
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) samples: usize,
 }

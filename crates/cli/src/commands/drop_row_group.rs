@@ -13,7 +13,7 @@ pub(crate) struct DropRowGroupArgs {
     /// The Parquet file
     #[arg(value_name = "FILE", value_parser = crate::remote::local())]
     file: PathBuf,
-    /// The row groups, counted from 0 as they are in the file now
+    /// The row groups to remove, counted from 0 in the file as it is now
     #[arg(value_name = "N", required = true)]
     row_groups: Vec<usize>,
     #[command(flatten)]

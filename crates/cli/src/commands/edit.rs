@@ -18,7 +18,7 @@ use std::path::Path;
 /// Where a change is made.
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(super) struct EditArgs {
-    /// Change a copy, which takes FILE's place in one step: who reads FILE meanwhile reads the old one
+    /// Change a copy that replaces FILE in one step; readers of FILE see the old file until then
     #[arg(long)]
     copy: bool,
 }

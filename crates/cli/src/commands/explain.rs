@@ -29,13 +29,13 @@ use report::{Asked, ExplainReport, Note};
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     tables: InputTables,
-    /// Rows are wanted for which this is true, as SQL has it after WHERE: "country = 'DE' and amount > 100"
+    /// The predicate, as after WHERE in SQL: "country = 'DE' and amount > 100"
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     condition: Predicate,
-    /// Only these columns are wanted, and all below them: dotted paths with commas between, and paths into VARIANT. Default: all
+    /// The columns to read, with all their children: dotted paths separated by commas, and paths into VARIANT. Default: all
     #[arg(long, short, value_name = "A,B.C", value_parser = column_list)]
     columns: Option<Vec<ColumnList>>,
-    /// Read the predicate's columns, too, and count the rows that match
+    /// Also read the predicate's columns, and count the rows that match
     #[arg(long)]
     scan: bool,
 }

@@ -17,12 +17,12 @@ use marquetry_text::format::json;
 pub(crate) struct HeadArgs {
     #[command(flatten)]
     pub(crate) tables: InputTables,
-    /// How many rows
+    /// How many rows to print
     #[arg(long, short = 'n', visible_alias = "limit", value_name = "ROWS", default_value_t = 10)]
     pub(crate) rows: usize,
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// Shorten no values and leave out no columns
+    /// Do not shorten values or omit columns that are too wide
     #[arg(long)]
     pub(crate) full: bool,
     #[command(flatten)]

@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 pub(crate) struct LintArgs {
     #[command(flatten)]
     files: Files,
-    /// The profile; .marquetry.toml of this folder, or of the first above it that has one, if not given
+    /// The profile. Default: the .marquetry.toml of this directory or of the nearest parent that has one
     #[arg(long, short, value_name = "FILE.toml")]
     profile: Option<PathBuf>,
-    /// Show so many findings of each rule for each file; the others are counted
+    /// Show this many findings of each rule and file, and count the others
     #[arg(long, value_name = "N", default_value_t = 20)]
     most: usize,
-    /// How many threads; by default one for each processor
+    /// Number of threads. Default: the number of processors
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 }

@@ -29,10 +29,10 @@ use std::sync::Arc;
 pub(crate) struct MergeArgs {
     #[command(flatten)]
     paths: Paths,
-    /// Replace OUT if it is there
+    /// Replace OUT if it exists
     #[arg(long)]
     overwrite: bool,
-    /// Columns may stand in another order, have other field ids, and be required in some files and optional in others
+    /// Accept columns in another order, with other field ids, or required in some files and optional in others
     #[arg(long)]
     compatible: bool,
     #[command(flatten)]

@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MetaEdit {
-    /// Give keys of the file's metadata a value
+    /// Set key-value metadata of the file
     #[command(after_help = SET_HELP)]
     Set(SetArgs),
-    /// Take keys out of the file's metadata
+    /// Remove key-value metadata of the file
     #[command(after_help = UNSET_HELP)]
     Unset(UnsetArgs),
 }
@@ -27,7 +27,7 @@ pub(crate) struct SetArgs {
     /// The Parquet file
     #[arg(value_name = "FILE", value_parser = crate::remote::local())]
     file: PathBuf,
-    /// Keys and their values; a key has no = in it
+    /// KEY=VALUE pairs; a key cannot contain =
     #[arg(value_name = "KEY=VALUE", required = true, value_parser = key_value)]
     pairs: Vec<(String, String)>,
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub(crate) struct UnsetArgs {
     /// The Parquet file
     #[arg(value_name = "FILE", value_parser = crate::remote::local())]
     file: PathBuf,
-    /// Keys; one that is not there is noted, and no failure
+    /// The keys to remove; a missing key is reported and is no error
     #[arg(value_name = "KEY", required = true)]
     keys: Vec<String>,
     #[command(flatten)]

@@ -28,16 +28,16 @@ pub(crate) struct OptimizeArgs {
     /// The file to write
     #[arg(value_name = "OUT", value_parser = crate::remote::local())]
     output: PathBuf,
-    /// Replace OUT if it is there
+    /// Replace OUT if it exists
     #[arg(long)]
     overwrite: bool,
     /// Do not compare the rows of both files
     #[arg(long)]
     no_proof: bool,
-    /// Sort the rows as is advised, if an order makes the file smaller, or lets the queries skip more
+    /// Sort the rows if an order makes the file smaller or lets the queries skip more
     #[arg(long)]
     sort: bool,
-    /// Give columns types that are narrower, as is advised; each value would come back as it was
+    /// Narrow the types of columns where every value stays exact
     #[arg(long)]
     types: bool,
     #[command(flatten)]

@@ -25,7 +25,7 @@ pub(crate) struct PagesArgs {
     pub(crate) files: Files,
     #[command(flatten)]
     pub(crate) chunks: ChunkArgs,
-    /// Do not read the pages to compute their checksums
+    /// Do not read pages to verify their checksums
     #[arg(long)]
     pub(crate) no_verify: bool,
 }

@@ -32,22 +32,22 @@ pub(crate) struct RecoverArgs {
     /// The new file
     #[arg(value_name = "OUT", value_parser = crate::remote::local())]
     output: PathBuf,
-    /// Take the schema of this Parquet file, if the broken one has none
+    /// Use the schema of this Parquet file if the broken one has lost its own
     #[arg(long, value_name = "GOOD", conflicts_with = "schema")]
     schema_from: Option<PathBuf>,
-    /// Take this schema, if the broken file has none: what `marquetry schema` prints, or a file with that
+    /// Use this schema if the broken file has lost its own: the output of `marquetry schema`, or a file that has it
     #[arg(long, value_name = "TEXT|FILE")]
     schema: Option<String>,
-    /// Keep row groups of which some columns are lost, too, with nulls in their place
+    /// Also keep row groups that have lost columns, with nulls in their place
     #[arg(long)]
     partial: bool,
-    /// Keep row groups that an append had added when it was stopped, too; else the file comes back as it was before
+    /// Also keep row groups that an interrupted append had added. Default: restore the file as it was before
     #[arg(long)]
     keep_appended: bool,
-    /// Write the report, as JSON, to this file
+    /// Write the report to this file, as JSON
     #[arg(long, value_name = "FILE.json", value_parser = crate::remote::local())]
     report: Option<PathBuf>,
-    /// Replace files that are there
+    /// Replace existing files
     #[arg(long)]
     overwrite: bool,
 }

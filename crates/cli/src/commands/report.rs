@@ -23,19 +23,19 @@ use std::sync::Arc;
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     files: Files,
-    /// The page that is written; `-` is standard output
+    /// The HTML file to write; `-` is standard output
     #[arg(long, short, value_name = "OUT.html")]
     output: PathBuf,
-    /// Show what this predicate lets be skipped, as SQL has it after WHERE
+    /// Show what this predicate prunes, as after WHERE in SQL
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     condition: Option<Predicate>,
-    /// How deep the rules of the format are checked
+    /// How thoroughly to check the rules of the format
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Checks::Quick)]
     verify: Checks,
-    /// Show no bounds as text, which are values of the files
+    /// Do not show bounds as text; they are values of the file
     #[arg(long)]
     no_values: bool,
-    /// Replace OUT.html if it is there
+    /// Replace OUT.html if it exists
     #[arg(long)]
     overwrite: bool,
 }
@@ -43,13 +43,13 @@ pub(crate) struct ReportArgs {
 /// What is checked for the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Checks {
-    /// Nothing
+    /// Not at all
     None,
     /// Metadata only
     Quick,
-    /// All pages and their checksums, too
+    /// Also all pages and their checksums
     Default,
-    /// All values, too
+    /// Also all values
     Deep,
 }
 

@@ -11,8 +11,8 @@ use std::io::{self, Write};
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RulesArgs {
-    /// Only the rule of this id, such as page-checksum, with the section of the format; or all whose id begins so, such
-    /// as page
+    /// Only the rule with this id, such as page-checksum, with its section of the format; or all rules whose ids begin with it,
+    /// such as page
     #[arg(value_name = "ID|PREFIX")]
     rule: Option<String>,
 }

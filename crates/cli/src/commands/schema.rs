@@ -22,7 +22,7 @@ use std::path::Path;
 pub(crate) struct SchemaArgs {
     #[command(flatten)]
     pub(crate) tables: InputTables,
-    /// Print the Arrow schema that the file is read as, instead of its own
+    /// Print the Arrow schema that readers get, instead of the Parquet schema
     #[arg(long)]
     pub(crate) arrow: bool,
 }

@@ -23,10 +23,10 @@ pub(crate) struct ServeArgs {
     /// A folder of Parquet files, or one file
     #[arg(value_name = "DIR|FILE", value_parser = remote::local())]
     path: PathBuf,
-    /// Where to listen on 127.0.0.1; 0 for any port that is free
+    /// The port on 127.0.0.1; 0 for any free port
     #[arg(long, short, value_name = "PORT", default_value_t = 0)]
     port: u16,
-    /// Show no bounds as text in reports; rows are values all the same
+    /// Do not show bounds as text in reports; rows are still shown
     #[arg(long)]
     no_values: bool,
 }

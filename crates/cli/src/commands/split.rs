@@ -34,19 +34,19 @@ pub(crate) struct SplitArgs {
     /// The Parquet file
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Rows in each file but the last
+    /// Rows of each file but the last
     #[arg(long, value_name = "ROWS")]
     rows: NonZeroU64,
-    /// The directory of the new files, which has to be there; that of IN unless given. Must be given if IN is a URL
+    /// The existing directory for the new files. Default: the directory of IN. Required if IN is a URL
     #[arg(long, value_name = "DIR", value_parser = crate::remote::local())]
     out_dir: Option<PathBuf>,
-    /// The names of the new files, with {} for a number; IN's name, a hyphen and the number unless given
+    /// The names of the new files, with {} for a number. Default: the name of IN, a hyphen and the number
     #[arg(long, value_name = "NAME-{}")]
     name: Option<String>,
-    /// Cut between row groups only: files have at most ROWS rows, but no less than a row group
+    /// Split between row groups only. A file has at most ROWS rows, or one row group if that has more
     #[arg(long)]
     whole_row_groups: bool,
-    /// Replace files that are there
+    /// Replace existing files
     #[arg(long)]
     overwrite: bool,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 /// For the list of commands: what they are is up to the other program.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SqlArgs {
-    /// What marquetry-sql takes: a statement, and options; `marquetry sql --help` lists them
+    /// The arguments of marquetry-sql: a statement and options, which `marquetry sql --help` lists
     #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
     _arguments: Vec<OsString>,
 }

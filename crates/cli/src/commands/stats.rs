@@ -34,10 +34,10 @@ use std::sync::Arc;
 pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Only these columns, and all below them: dotted paths with commas between
+    /// Only these columns with all their children: dotted paths separated by commas
     #[arg(long, short, value_name = "A,B.C", value_parser = column_list)]
     pub(crate) columns: Option<Vec<ColumnList>>,
-    /// Only what the footer says: nothing else is read
+    /// Read only the footer, and show what it has
     #[arg(long)]
     pub(crate) quick: bool,
     /// How many of the most frequent values to show

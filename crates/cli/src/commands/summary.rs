@@ -22,7 +22,7 @@ pub(crate) struct SummaryArgs {
     /// The directory
     #[arg(value_name = "DIR", value_parser = crate::remote::local())]
     directory: PathBuf,
-    /// Replace _metadata and _common_metadata if they are there
+    /// Replace existing _metadata and _common_metadata
     #[arg(long)]
     overwrite: bool,
 }

@@ -17,22 +17,22 @@ use marquetry_verify::{Judgement, Level, Rule, VerifyOptions, rules_named};
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
     files: Files,
-    /// Look at metadata only: footer, indexes, headers of bloom filters
+    /// Check metadata only: footer, indexes, headers of bloom filters
     #[arg(long, conflicts_with = "deep")]
     quick: bool,
-    /// Decode everything, and hold all that is said of the values against them
+    /// Also decode all values, and compare statistics and indexes with them
     #[arg(long)]
     deep: bool,
-    /// Check only this rule, or all whose id begins so, such as page; may be given again
+    /// Check only this rule, or all whose ids begin with it, such as page. May be repeated
     #[arg(long, value_name = "ID|PREFIX")]
     rule: Vec<String>,
-    /// Leave out this rule, or all whose id begins so; may be given again
+    /// Skip this rule, or all whose ids begin with it. May be repeated
     #[arg(long, value_name = "ID|PREFIX")]
     ignore: Vec<String>,
-    /// Show so many findings of each rule for each file; the others are counted
+    /// Show this many findings of each rule and file, and count the others
     #[arg(long, value_name = "N", default_value_t = 20)]
     most: usize,
-    /// How many threads; by default one for each processor
+    /// Number of threads. Default: the number of processors
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 }

@@ -17,30 +17,30 @@ use std::time::Duration;
 /// What a file is to be good for.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WantedArgs {
-    /// What the file should be good for
+    /// The goal
     #[arg(long = "for", value_name = "GOAL", value_enum, default_value_t = GoalArg::Size)]
     pub(crate) goal: GoalArg,
-    /// Which readers must read the file
+    /// Which readers must be able to read the file
     #[arg(long, value_enum, default_value_t = CompatArg::Modern)]
     compat: CompatArg,
-    /// How long to measure: seconds, as 10s or 10
+    /// How long to measure, in seconds: 10s or 10
     #[arg(long, value_name = "TIME", value_parser = seconds, default_value = "10s")]
     pub(super) budget: Duration,
-    /// What the file is asked for: one condition a line, or a SELECT with a WHERE; a number and a tab in front say how often
+    /// A file of queries: one condition a line, or a SELECT with a WHERE. A number and a tab before it say how often it runs
     #[arg(long, value_name = "FILE")]
     queries: Option<PathBuf>,
-    /// A condition that the file is asked for, as SQL has it: "country = 'DE' and amount > 100"; may be given several times
+    /// A query's condition, as in SQL: "country = 'DE' and amount > 100". May be repeated
     #[arg(long = "where", value_name = "CONDITION", value_parser = condition, allow_hyphen_values = true)]
     conditions: Vec<Predicate>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum GoalArg {
-    /// Few bytes
+    /// A small file
     Size,
-    /// Fast reading: no codec that is slower to decompress than the one that is there
+    /// Fast scans: no codec that decompresses slower than the current one
     Scan,
-    /// Queries that skip much: indexes, bloom filters and orders come first
+    /// Selective queries: indexes, bloom filters and sort orders come first
     Filter,
 }
 
@@ -65,10 +65,10 @@ impl GoalArg {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum CompatArg {
-    /// All current ones: PLAIN and dictionaries
+    /// Current readers: PLAIN, dictionaries
     Modern,
-    /// Those of the format's current version: DELTA encodings and BYTE_STREAM_SPLIT, too, which pyarrow, parquet-java and the
-    /// parquet crate read, DuckDB, polars and Spark mostly, fastparquet not
+    /// Readers of the format's current version: also DELTA encodings and BYTE_STREAM_SPLIT. pyarrow, parquet-java and the parquet crate
+    /// read them, DuckDB, polars and Spark most of them, fastparquet does not
     Latest,
 }
 

@@ -19,22 +19,22 @@ pub(crate) struct RewriteArgs {
     /// The file to write
     #[arg(value_name = "OUT", value_parser = crate::remote::local())]
     pub(super) output: PathBuf,
-    /// Replace OUT if it is there
+    /// Replace OUT if it exists
     #[arg(long)]
     pub(super) overwrite: bool,
-    /// Only these columns, and all below them: dotted paths with commas between
+    /// Only these columns with all their children: dotted paths separated by commas
     #[arg(long, short, value_name = "A,B.C", value_parser = column_list)]
     pub(super) columns: Option<Vec<ColumnList>>,
-    /// All but these columns, and all below them
+    /// All columns but these and their children
     #[arg(long, value_name = "A,B.C", value_parser = column_list, conflicts_with = "columns")]
     pub(super) drop: Option<Vec<ColumnList>>,
-    /// Give a field, by its dotted path, another name; other options take the names in IN
+    /// Rename a field, given by its dotted path. Other options use the names in IN
     #[arg(long, value_name = "PATH=NAME", value_parser = rename)]
     pub(super) rename: Vec<(String, String)>,
-    /// Codec and level: zstd:3, snappy, gzip:6, brotli, lz4_raw, none; of one column as COLUMN=zstd:9
+    /// Codec and level: zstd:3, snappy, gzip:6, brotli, lz4_raw, none; COLUMN=zstd:9 for one column
     #[arg(long, value_name = "[COLUMN=]CODEC", value_parser = of_column::<AskedCodec>)]
     pub(super) compression: Vec<OfColumn<AskedCodec>>,
-    /// Encoding, or auto: PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT, ..
+    /// Encoding: PLAIN, DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT, .., or auto
     #[arg(long, value_name = "[COLUMN=]ENCODING", value_parser = of_column::<Encoding>)]
     pub(super) encoding: Vec<OfColumn<Encoding>>,
     /// Bytes after which a data page ends, before compression
@@ -43,36 +43,36 @@ pub(crate) struct RewriteArgs {
     /// Rows after which a data page ends
     #[arg(long, value_name = "ROWS")]
     pub(super) page_rows: Option<NonZeroUsize>,
-    /// Rows in each row group but the last
+    /// Rows of each row group but the last
     #[arg(long, value_name = "ROWS")]
     pub(super) row_group_rows: Option<NonZeroUsize>,
-    /// Give pages without a checksum one, which is the default
+    /// Add checksums to pages without one. This is the default
     #[arg(long, overrides_with = "no_checksums")]
     pub(super) add_checksums: bool,
-    /// Leave pages without a checksum as they are
+    /// Add no checksums
     #[arg(long)]
     pub(super) no_checksums: bool,
-    /// Add column indexes where they are missing; offset indexes are added anyway
+    /// Add missing column indexes. Missing offset indexes are always added
     #[arg(long)]
     pub(super) add_index: bool,
-    /// Add statistics where they are missing
+    /// Add missing statistics
     #[arg(long)]
     pub(super) statistics: bool,
-    /// Add a bloom filter to a column where it is missing, with the given rate of false positives; 0.05 unless given
+    /// Add missing bloom filters to a column, with a rate of false positives, by default 0.05
     #[arg(long, value_name = "COLUMN[:FPP]", value_parser = Bloom::parse, value_delimiter = ',')]
     pub(super) bloom: Vec<Bloom>,
-    /// Put values of VARIANT into columns of their own: of this shape, or as most of the first rows have them if that pays
-    /// (auto); none puts them together again. Of one column as COLUMN=SHAPE. All other columns are copied
+    /// Shred VARIANT columns into this shape, or into the shape of most of the first rows if that pays (auto); none unshreds them.
+    /// COLUMN=SHAPE for one column. Other columns are copied
     #[arg(long, value_name = "[COLUMN=]auto|none|SHAPE", value_parser = shred, conflicts_with_all = NOT_WITH_SHRED)]
     pub(super) shred: Vec<ShredArg>,
-    /// Have columns of geometries as this version of GeoParquet has them, with its metadata: 1.0 and 1.1 are well-known binary in
-    /// columns of bytes, 2.0 GEOMETRY and GEOGRAPHY, whose statistics are made where they are missing. All other columns are copied
+    /// Write geometries and metadata of this version of GeoParquet: 1.0 and 1.1 store well-known binary in byte columns, 2.0 stores
+    /// GEOMETRY and GEOGRAPHY, with statistics if they are missing. Other columns are copied
     #[arg(long, value_enum, value_name = "VERSION", conflicts_with_all = NOT_WITH_GEOPARQUET)]
     pub(super) geoparquet: Option<GeoVersion>,
-    /// Leave out all key-value metadata, the stored Arrow schema included
+    /// Drop all key-value metadata, including the stored Arrow schema
     #[arg(long)]
     pub(super) strip_metadata: bool,
-    /// Copy pages whose checksum is wrong, too; the checksum stays wrong
+    /// Also copy pages whose checksum is wrong; the checksum stays wrong
     #[arg(long)]
     pub(super) no_verify: bool,
     #[command(flatten)]
