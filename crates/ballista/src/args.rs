@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// SQL over Parquet files on many machines: Ballista distributes, Marquetry reads and writes.
+/// Distributed SQL over Parquet files: Ballista schedules, Marquetry reads and writes.
 #[derive(Debug, Parser)]
 #[command(name = "marquetry-ballista", version, max_term_width = 110, after_help = AFTER_HELP)]
 pub(crate) struct CommandLine {
@@ -14,77 +14,78 @@ pub(crate) struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Role {
-    /// A scheduler and executors on this machine, as processes that end with this one
+    /// Run a scheduler and executors on this machine, which end with this process
     Local(LocalArgs),
-    /// The scheduler of a cluster: clients ask it, and it plans what executors do
+    /// Run the scheduler of a cluster, which takes queries from clients and gives tasks to executors
     Scheduler(SchedulerArgs),
-    /// An executor of a cluster: it reads files, and hands rows to other executors and to clients
+    /// Run an executor of a cluster, which reads files and sends rows to other executors and clients
     Executor(ExecutorArgs),
-    /// What `marquetry sql --cluster HOST:PORT` runs
+    /// Run a query, as `marquetry sql --cluster HOST:PORT` does
     Sql(marquetry_sql::CommandLine),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LocalArgs {
-    /// How many executors
+    /// Number of executors
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) executors: u16,
-    /// Where the scheduler is asked, at 127.0.0.1. 0 takes one that is free
+    /// The scheduler's port on 127.0.0.1; 0 for any free port
     #[arg(long, value_name = "PORT", default_value_t = SCHEDULER_PORT)]
     pub(crate) port: u16,
-    /// How many tasks an executor runs at once. Its share of the processors if not given
+    /// Number of tasks that an executor runs at once. Default: its share of the processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) tasks: Option<u16>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SchedulerArgs {
-    /// The address of this machine on which it listens. Whoever reaches it can read and write all files that the cluster can
+    /// The address to listen on. Everyone who can connect can read and write all files that the cluster can
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub(crate) bind: IpAddr,
+    /// The port to listen on
     #[arg(long, default_value_t = SCHEDULER_PORT)]
     pub(crate) port: u16,
-    /// Under which name executors reach it. The address of --bind if not given
+    /// The host name under which executors reach the scheduler. Default: the address of --bind
     #[arg(long, value_name = "HOST")]
     pub(crate) external_host: Option<String>,
-    /// After how many seconds without a sign of life an executor is given up, and queries that run end with an error
+    /// Seconds without a heartbeat after which an executor counts as dead, and its queries end with an error
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(10..))]
     pub(crate) executor_timeout: u64,
-    /// With how many executors /readyz of its port says that it is ready
+    /// Number of executors with which /readyz on the same port reports ready
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) min_executors: usize,
-    /// End when standard input does: with the process that started it
+    /// End when standard input ends, with the process that started this one
     #[arg(long, hide = true)]
     pub(crate) until_stdin_ends: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExecutorArgs {
-    /// The host and port of the scheduler. It is waited for a minute
+    /// The host and port of the scheduler; the executor waits a minute for it
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050", value_parser = host_and_port)]
     pub(crate) scheduler: (String, u16),
-    /// The address of this machine on which it listens
+    /// The address to listen on
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub(crate) bind: IpAddr,
-    /// Where rows are fetched
+    /// The port that serves rows
     #[arg(long, default_value_t = 50051)]
     pub(crate) port: u16,
-    /// Where the scheduler hands out tasks
+    /// The port that receives tasks from the scheduler
     #[arg(long, value_name = "PORT", default_value_t = 50052)]
     pub(crate) task_port: u16,
-    /// Under which name clients, executors and the scheduler reach it. The address that the scheduler sees if not given
+    /// The host name under which clients, executors and the scheduler reach the executor. Default: the address that the scheduler sees
     #[arg(long, value_name = "HOST")]
     pub(crate) external_host: Option<String>,
-    /// How many tasks run at once. One for each processor if not given
+    /// Number of tasks at once. Default: the number of processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) tasks: Option<u16>,
-    /// The part of the machine's memory, or of the container's, that sorts, joins and groups may take together
+    /// The share of the machine's or the container's memory that sorts, joins and aggregations may use together
     #[arg(long, value_name = "PART", default_value_t = MEMORY_PART, value_parser = part)]
     pub(crate) memory_part: f64,
-    /// Where rows between two stages are kept, and what does not fit in memory. A temporary folder if not given
+    /// The directory for shuffle and spill files. Default: a temporary directory
     #[arg(long, value_name = "DIR")]
     pub(crate) work_dir: Option<PathBuf>,
-    /// End when standard input does: with the process that started it
+    /// End when standard input ends, with the process that started this one
     #[arg(long, hide = true)]
     pub(crate) until_stdin_ends: bool,
 }
@@ -118,9 +119,9 @@ On several:
   marquetry sql --cluster scheduler.example:50050 \\
       \"select count(*) from 's3://bucket/events/*.parquet'\"
 
-Object stores: the environment of each process says keys, regions and endpoints, by the usual names (AWS_ACCESS_KEY_ID, ..).
-Nobody is asked who they are, and nothing is encrypted between the parts: keep a cluster in a network of its own.
-RUST_LOG=info has the parts say what they do.";
+Object stores: the usual environment variables of each process (AWS_ACCESS_KEY_ID, ..) set keys, regions and endpoints.
+There is no authentication, and nothing is encrypted between the processes: keep a cluster in a private network.
+RUST_LOG=info logs what the processes do.";
 
 #[cfg(test)]
 mod tests {

@@ -4,66 +4,66 @@ use clap::{Parser, ValueEnum};
 use marquetry_base::parse_byte_size;
 use std::path::PathBuf;
 
-/// Ask Parquet files in SQL.
+/// Query Parquet files with SQL.
 #[derive(Debug, Parser)]
 #[command(name = "marquetry-sql", version, max_term_width = 110, after_help = AFTER_HELP)]
 pub struct CommandLine {
-    /// One or more statements; without it they are read from --file, from standard input, or typed
+    /// One or more statements. Default: those of --file or of standard input, or an interactive shell
     pub(crate) statement: Option<String>,
-    /// A file of statements
+    /// Read statements from this file
     #[arg(long, short = 'f', value_name = "FILE", conflicts_with = "statement")]
     pub(crate) file: Option<PathBuf>,
-    /// How rows are given. `table` if not given; with --output what the name of the file says
+    /// The format of rows. Default: `table`, or by the file name of --output
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
-    /// Where rows go, instead of to standard output: to one file, of the one statement that has rows
+    /// Write the rows of the only query to this file instead of standard output
     #[arg(long, short = 'o', value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the file of --output if it is there
+    /// Replace the file of --output if it exists
     #[arg(long, requires = "output")]
     pub(crate) overwrite: bool,
-    /// Show the plan of each query instead of its rows; `analyze` runs it, and shows what it cost
+    /// Show the plan of each query instead of its rows; `analyze` runs it and shows its metrics
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "plan", require_equals = true)]
     pub(crate) explain: Option<Explain>,
-    /// A table: a file, a directory or a pattern. Files whose names end with .csv, .json, .arrow are of these formats
+    /// Register a table: a Parquet file, a directory or a pattern, or a file named .csv, .json or .arrow
     #[arg(long = "table", short = 't', value_name = "NAME=LOCATION", value_parser = named)]
     pub(crate) tables: Vec<(String, String)>,
-    /// Memory for sorts, joins and groups, such as 2GiB; what needs more goes to --spill-dir. No bound if not given
+    /// Memory for sorts, joins and aggregations, such as 2GiB; they spill to --spill-dir beyond it. No limit by default
     #[arg(long, value_name = "BYTES", value_parser = parse_byte_size)]
     pub(crate) memory_limit: Option<usize>,
-    /// Where what does not fit in memory goes. The system's folder of temporary files if not given
+    /// The directory for spill files. Default: the system's directory of temporary files
     #[arg(long, value_name = "DIR")]
     pub(crate) spill_dir: Option<PathBuf>,
-    /// How many threads, and parts of a query. One for each processor if not given
+    /// Number of threads and partitions of a query. Default: the number of processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Have a Ballista cluster answer: the host and port of its scheduler. Its machines have to see the files, too; a program of its
-    /// own, marquetry-ballista, does that
+    /// Run queries on a Ballista cluster, by the host and port of its scheduler. The files must be at the same paths or URLs on its
+    /// machines. This needs the program marquetry-ballista
     #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with_all = ["memory_limit", "spill_dir", "threads"])]
     cluster: Option<String>,
 }
 
-/// How rows are given.
+/// The format of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Text in columns, all rows at once
+    /// Aligned columns; all rows are kept in memory
     Table,
-    /// With a header
+    /// Comma-separated values with a header
     Csv,
-    /// An object a row
+    /// JSON Lines, one object for each row
     Jsonl,
     /// An Arrow IPC file
     Arrow,
-    /// With --output only
+    /// Parquet, with --output only
     Parquet,
 }
 
-/// What is shown of a query.
+/// What `--explain` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Explain {
-    /// What would be done
+    /// The plan
     Plan,
-    /// What was done
+    /// The plan with the metrics of its execution
     Analyze,
 }
 
@@ -124,7 +124,7 @@ fn address(text: &str) -> Result<String, String> {
 }
 
 const AFTER_HELP: &str = "\
-Files are tables by their names, patterns, directories and URLs too:
+Files, patterns, directories and URLs are tables:
   marquetry-sql \"select country, count(*) from 'wines.parquet' group by country\"
   marquetry-sql \"select count(*) from 'events/*.parquet' where day >= '2024-01-01'\"
   marquetry-sql -t events=events/ \"copy (select * from events where id < 10) to 'few.parquet'\"
@@ -132,22 +132,23 @@ Files are tables by their names, patterns, directories and URLs too:
   marquetry-sql \"select count(*) from 'https://example.com/wines.parquet'\"
   marquetry-sql --cluster scheduler:50050 \"select count(*) from 's3://bucket/events/'\"
 
-Folders and patterns mean the files that they mean to `marquetry cat --union-by-name`, with the columns of all: files in folders below, too,
-and none whose name begins with . or _. A file of the very name goes before what a pattern fits. Folders called key=value make columns, of
-integers, dates or text as all their values are, and null where the value is __HIVE_DEFAULT_PARTITION__.
+Directories and patterns have the files and columns of `marquetry cat --union-by-name`: also files in directories below, but none whose name
+begins with . or _. If a file has exactly the name of a pattern, it is the table. Directories called key=value are partition columns, with
+the type that fits all their values: integers, dates or text. __HIVE_DEFAULT_PARTITION__ is null.
 
-Tables of CREATE EXTERNAL TABLE, and all of a cluster, follow DataFusion's rules instead: hidden files are read, files with = in their names
-may be left out. Their PRIMARY KEY, UNIQUE and NOT NULL are read, and not relied on: nothing holds files to them. To write into folders called key=value, declare such a table, or use
-COPY .. TO .. PARTITIONED BY; rows for any other folder are new files in it: INSERT INTO 'folder/'.
+Tables of CREATE EXTERNAL TABLE, and all tables of a cluster, follow DataFusion's rules instead: hidden files are read, and files with = in
+their names may be skipped. PRIMARY KEY, UNIQUE and NOT NULL are accepted, but no plan relies on them, because nothing enforces them in
+files. To write into directories called key=value, create such a table or use COPY .. TO .. PARTITIONED BY. INSERT INTO 'directory/' adds
+files to any other directory.
 
 Statements are DataFusion's SQL: CREATE EXTERNAL TABLE .. STORED AS PARQUET LOCATION .., COPY .. TO, INSERT INTO, SET, EXPLAIN.
 
-Object stores: the environment says keys, regions and endpoints, by the usual names (AWS_ACCESS_KEY_ID, ..).
+Object stores: the usual environment variables (AWS_ACCESS_KEY_ID, ..) set keys, regions and endpoints.
 
 Exit codes:
   0  success
-  1  a file or the machine is at fault
-  2  the statement is, or the command line";
+  1  a file is bad, or cannot be read or written
+  2  the statement or the command line is wrong";
 
 #[cfg(test)]
 mod tests {
