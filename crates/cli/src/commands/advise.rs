@@ -135,32 +135,39 @@ const MERGING_SHARE: f64 = 0.25;
 
 /// What stands behind the options in `--help`.
 pub(crate) const ADVISE_HELP: &str = "\
-Every figure is measured. Columns are decoded and encoded again with the encodings and codecs that may be better, first on some rows,
-and the best three on whole row groups, spread evenly over the file, as many as the budget allows. Large columns come first; of
-very many each is looked at for a moment, and those that would save most are measured. A choice must save 3 % of its column, and more than it may be wrong by (+-, from the spread between row groups).
+Every figure is measured. Columns are decoded, and encoded again with the encodings and codecs that may be better:
+first a part of the rows, then, for the best three, whole row groups that are spread evenly over the file, as many as
+the budget allows. The largest columns come first. If there are very many, each gets a short test, and those that
+would save most are measured. A choice must save 3 % of its column, and more than its error (+-, from the spread
+between row groups).
 
-All else is tried on a sample of up to 262,144 rows and 64 MiB, which is written with it and without; time is that of decoding on one
-thread:
+Everything else is tried on a sample of up to 262,144 rows and 64 MiB, which is written with and without it. Times are
+those of decoding on one thread:
   row-groups    too small or too large for 128 MiB
   pages         too small or too large
   indexes       statistics and page indexes are missing
-  dictionary    given up by the writer, though a larger one pays
-  bloom-filter  for columns that --where or --queries ask for one value of
-  sort-order    orders of up to three columns, by what queries skip, or by bytes
-  type          int64 that is int32, text that is a date, number, UUID or boolean
+  dictionary    the writer gave it up, though a larger one pays
+  bloom-filter  for columns that --where or --queries compare with one value
+  sort-order    of up to three columns, by what queries skip, or by bytes
+  type          int64 that fits int32; text that is dates, numbers, UUIDs or booleans
   variant       text that is JSON
-  shredding     VARIANT that has one shape
+  shredding     VARIANT whose values have one shape
   list-of-one   lists of at most one element
   small-files   of a directory: one file is better
-Bloom filters are tried with values of other row groups; for types all values are looked at, while there is time. Of more than 1,000 columns those with most bytes, and some that are spread over the others, are tried as a table; types and lists of
-all, while there is time. What brings most for the goal comes first. `certain` is what all rows were looked at for, or the footer tells; else the share of the
-rows is told. Each has the command that does it, but for what only the writer of the rows can do; `marquetry optimize` does all that
-keeps rows and types, and proves it. Types are changed by `marquetry convert --change-type`, rows sorted by `--sort-by`.
+Bloom filters are tested with values of other row groups. For types all values are read, as long as there is time.
+With more than 1,000 columns the largest, and some that are spread over the others, are tried as a table; types and
+lists are tried for all columns, as long as there is time.
 
-JSON: {file, size, predicted, columns: [{column, bytes, predicted, error, measured, encoding, compression}], command, findings: [{kind,
-columns, what, bytes, decode, skipped, confidence, command}], not_measured}; of a directory also directory: {path, files, size}. Shares are
-from 0 to 1; encoding and compression are null where a column is left as it is; bytes, decode (seconds) and skipped (share of the
-rows) are {before, after} or null; the confidence is the share of the rows that was looked at, 1 if it is certain.
+What helps the goal most comes first. `certain` advice comes from all rows or from the footer; other advice shows the
+share of rows that it comes from. Each comes with the command that does it, unless only the writer of the rows can.
+`marquetry optimize` does everything that keeps rows and types, and compares the rows. `marquetry convert` changes
+types (--change-type) and sorts rows (--sort-by).
+
+JSON: {file, size, predicted, columns: [{column, bytes, predicted, error, measured, encoding, compression}], command,
+findings: [{kind, columns, what, bytes, decode, skipped, confidence, command}], not_measured}; a directory also has
+directory: {path, files, size}. Shares are from 0 to 1. encoding and compression are null for a column that stays as
+it is. bytes, decode (seconds) and skipped (share of rows) are {before, after} or null. confidence is the share of
+rows that was read, 1 for certain advice.
 
 Examples:
   marquetry advise data.parquet

@@ -39,28 +39,28 @@ pub(crate) struct AppendArgs {
 }
 
 pub(crate) const APPEND_HELP: &str = "\
-Row groups are copied in the order of the files; nothing is decoded, and row groups keep their size. All files must have
-FILE's schema, as for `marquetry merge`, and Arrow types by which values mean the same. Key-value metadata and the name of
-the writer stay as they are in FILE; but what GeoParquet says of FILE's geometries is made true of the new ones, too. Rows
-of other formats go through `marquetry convert` first.
+Row groups are copied in the order of the files, without decoding, and keep their size. All files must have FILE's
+schema, as for `marquetry merge`, and Arrow types that mean the same. FILE keeps its key-value metadata and its
+writer's name; GeoParquet metadata is extended to the new geometries. Convert rows of other formats with `marquetry
+convert` first.
 
-FILE is changed in place: what is new goes behind its last byte, and a new footer behind that; the old footer and all that
-it refers to stay. Until the new footer is on the disk, the old file is all there: after a failure FILE is cut to what it
-was, and after a crash `marquetry recover` brings it back. In between, other programs cannot open FILE. Meanwhile FILE is
-locked against others that change it. Bytes that nothing refers to any more are reported; `marquetry rewrite`
-leaves them behind.
+FILE is changed in place. The new row groups follow its last byte, and a new footer follows them; the old footer and
+everything it refers to stay. Until the new footer is on the disk, the old file is complete: a failure cuts FILE back
+to it, and after a crash `marquetry recover` restores it. In between, other programs cannot open FILE, and it is
+locked against other changes. The report tells how many bytes nothing refers to any more; `marquetry rewrite` drops
+them.
 
-With --copy all of this happens to a copy beside FILE, which takes FILE's place in one step when it is complete: at any
-moment, and after a crash, FILE is the old file or the new one, for all readers. That costs the time and the room of
-writing FILE once more, whatever its size, and other hard links of FILE keep the old one; so it is not the default.
+--copy makes the change to a copy beside FILE, which replaces FILE in one step when it is complete. At any moment, and
+after a crash, every reader sees the old file or the new one. This takes the time and the space of writing FILE again,
+and other hard links of FILE keep the old file; so it is not the default.
 
-An encrypted FILE is changed with --key-file or --key-env, and needs the keys of all its columns: what is new is encrypted as
-the same columns are in FILE, what the footer says of each column is encrypted anew, and every module keeps a number of
-its own. IN are read with the same keys, or are not encrypted, with --plain-inputs. Rows of encrypted files are not appended to
-one that is not: `marquetry rewrite --decrypt` comes first.
+An encrypted FILE needs the keys of all its columns, by --key-file or --key-env. New row groups are encrypted as
+FILE's columns are, the footer's column metadata is encrypted again, and every module keeps its own number. IN have
+the same keys, or are not encrypted (--plain-inputs). To append encrypted rows to a file that is not encrypted, run
+`marquetry rewrite --decrypt` first.
 
-JSON: {file, rows, row_groups, size, grown, unreferenced, notes}; `grown` is by how many bytes, `unreferenced` are bytes
-that nothing refers to.
+JSON: {file, rows, row_groups, size, grown, unreferenced, notes}; `grown` is the number of new bytes, `unreferenced`
+the number of bytes that nothing refers to.
 
 Examples:
   marquetry append wines.parquet new-wines.parquet

@@ -91,26 +91,26 @@ const BLOCK: usize = 1024;
 
 /// What stands behind the options in `--help`.
 pub(crate) const CAT_HELP: &str = "\
-JSON: one object a row; see `marquetry convert --help` for how values look. Memory does not grow with the file.
+JSON: one object a row; `marquetry convert --help` shows how values look. Memory does not grow with the file.
 
-Several files are read as one table, as are those of a directory: *.parquet, *.parq and *.pq in it and below it, but for
-what begins with _ or . , or all files if none is called so. They have the schema of the first, or that of all with
---union-by-name; a file that does not fit is an error. A _metadata stands for the files that it names. Directories called
-key=value make columns: integers, dates as 2024-12-31, or text; __HIVE_DEFAULT_PARTITION__ is null.
+Several files, and the files of a directory, are read as one table. A directory has its *.parquet, *.parq and *.pq
+files, also in directories below, but none whose name begins with _ or .; if there are no such names, it has all its
+files. The table has the schema of the first file, or with --union-by-name that of all; a file that does not fit is an
+error. A _metadata file stands for the files that it names. Directories called key=value are partition columns:
+integers, dates as 2024-12-31, or text; __HIVE_DEFAULT_PARTITION__ is null.
 
-With --on-corrupt whatever is whole is read, and rows stay together. The exit code is 0 if nothing is lost, else 1.
-Then --offset counts rows of the file, --limit those that are given; losses that no wanted row meets are not looked for.
-With --where both count rows of which it is true: it is asked about what is whole, nothing is true of a value that is lost
-and null but that it is null, and the losses are those of all rows that are read, wanted or not.
-The report (--loss-report) replaces no file, and appears when the command is over, whether all rows could be read or not.
-It has a line for each file: {file, rows_left_out, values_made_null, losses: [{row_group, column, page, first_row,
-end_row, first_byte, end_byte, reason}]}; ends are behind the last row and byte, `page` is null where it is no single page.
+--on-corrupt reads all undamaged rows, and keeps the columns of a row together. The exit code is 0 if nothing is lost,
+else 1. --offset then counts rows of the file and --limit counts rows that are printed; damage outside of them is not
+looked for. With --where both count matching rows: a lost value that becomes null matches IS NULL only, and the report
+covers all rows that were read, whether they match or not. The report (--loss-report) never replaces a file, and is
+written at the end, also after an error. It has a line for each file: {file, rows_left_out, values_made_null, losses:
+[{row_group, column, page, first_row, end_row, first_byte, end_byte, reason}]}; ends are exclusive, and `page` is null
+if more than one page is lost.
 
-With --resolve columns of FILE have the bytes that their values refer to. Nothing is opened but the file itself, files below the
-directories that --allow names, whatever symbolic links lead there, and URLs that begin as it says, without steps upwards. Relative
-URIs are relative to the directory of the file. A value that leads to no bytes, to too many, or to others than its checksum
-says, is an error with its row. Of several files each row's values lead to ranges of the file that the row is of, and relative URIs
-to its directory.
+--resolve prints the bytes that values of FILE columns refer to. They may be in the file itself, in files below the
+directories of --allow, wherever symbolic links lead, and at URLs that begin with an --allow, without steps upwards.
+Relative URIs are relative to the directory of the row's own file, and ranges without a URI are ranges of that file. A
+value without bytes, with too many, or with bytes that its checksum contradicts, is an error with its row.
 
 Examples:
   marquetry cat wines.parquet --columns name,producer.founded

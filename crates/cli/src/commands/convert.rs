@@ -359,30 +359,31 @@ fn tell(
 
 /// What stands behind the options in `--help`.
 pub(crate) const CONVERT_HELP: &str = "\
-OUT appears once it is complete: until then, and after a failure or Ctrl-C, what was there before stays. Text inputs may be
+OUT appears when it is complete; until then, and after a failure or Ctrl-C, an existing OUT stays. Text inputs may be
 compressed with gzip or Zstandard: a.csv.gz, b.jsonl.zst.
 
-OUT may be a file in a store: s3://, gs://, az://. It is sent in parts, up to 4 at a time, and can be seen once all of it is
-there; after a failure the parts are given up. One that is there is replaced with --overwrite only: a file of less than
-8 MiB is written on the condition that there is none, for a longer one the store is asked before it begins and again before
-its end, so that another writer's may be replaced in between. Checkpoints are of no use there.
+OUT may be a file in a store: s3://, gs://, az://. It is uploaded in parts, up to 4 at a time, and is visible when all
+of it is there; a failure aborts the upload. Only --overwrite replaces an existing file. A file of less than 8 MiB is
+written on the condition that there is none. For a longer one the store is asked before the upload and before its end,
+so a file that another writer creates in between may be replaced. Checkpoints are useless there.
 
-COLUMN is a dotted path such as producer.name, or a pattern: * stands for any characters of one name, ** for any number
-of names. In double quotes a name is no pattern, and may be empty; so may each name of a path be. What is said of a column wins over
-what is said of all.
-Where an option means one column, and several have its name, that is an error; --columns takes all of them.
+COLUMN is a dotted path such as producer.name, or a pattern: * stands for any characters of one name, ** for any
+number of names. A name in double quotes is no pattern, and may be empty. What is set for a column overrides what is
+set for all. An option that means one column is an error if several have its name; --columns takes all of them.
 
-Several files of CSV have the same columns, by the names of their headers, in the same order; several of JSON Lines have those of all of
-them. Types are guessed from the first rows of every file. No columns are made of their names and directories.
+Several CSV files must have the same columns, by the names of their headers, in the same order. Several JSON Lines
+files have the columns of all. Types are inferred from the first rows of every file. Names of text files and
+directories never become columns.
 
-A cell of CSV that begins with a quote ends it with one that is not doubled; text behind it is part of the cell, as pyarrow, pandas and
-Python's csv have it: \"x\"y is xy. Quotes anywhere else mean nothing. One that is never closed is an error.
+In CSV a cell that begins with a quote ends at the next quote that is not doubled; text behind it belongs to the cell,
+as in pyarrow, pandas and Python's csv: \"x\"y is xy. Quotes elsewhere are text. A quote that is never closed is an
+error.
 
-Types of CSV columns are guessed so that no value changes: a column with 007 or +1 in it is text, as is a mixture. Numbers
-that a double would change, of many digits or beyond 64 bits, are decimals, or text if they have more than 76 digits; a
-column with -0 in it is float64, as integers have no such zero. JSON keeps its kinds: only numbers and true and false are
-not text. A later value that does not fit is an error, with its line, counted from 1 in the file; in an array of JSON
-objects, with the number of its object.
+Types of CSV columns are inferred so that no value changes. A column with 007 or +1 in it is text, and so are
+mixtures. Numbers that a double would change, because of many digits or more than 64 bits, are decimals, or text
+beyond 76 digits; a column with -0 is float64, because integers have no negative zero. JSON values keep their types:
+only numbers, true and false are not text. A later value that does not fit is an error with its line, counted from 1
+in the file, or with the number of its object in an array.
 
 Types after --schema, with ! or `not null` behind the type of a column that has no nulls:
   bool, int8 .. int64, uint8 .. uint64, float16, float32, float64, utf8, large_utf8, utf8_view,
@@ -390,41 +391,44 @@ Types after --schema, with ! or `not null` behind the type of a column that has 
   time(UNIT), timestamp(UNIT), timestamp(UNIT, UTC), duration(UNIT), interval, list<TYPE>,
   large_list<TYPE>, fixed_list<TYPE, LENGTH>, struct<NAME TYPE, ..>, map<TYPE, TYPE>,
   dictionary<TYPE>, variant; UNIT is s, ms, us or ns
-A variant takes any JSON. A member that is not there and an empty cell of CSV are NULL; `null` is the variant null.
-Cells of CSV with nested values and variants hold JSON; fixed(BYTES) is read from hexadecimal digits or a UUID, binary from text with
-\\xNN for any byte, duration from PT3.5S, interval from P1M2DT3S.
+A variant takes any JSON. A missing member, and an empty cell of CSV, are NULL; `null` is the variant null. Cells of
+CSV with nested values and variants hold JSON. fixed(BYTES) is read from hexadecimal digits or a UUID, binary from
+text with \\xNN for any byte, duration from PT3.5S, interval from P1M2DT3S.
 
-GeoJSON: the properties of each feature are columns, as members of JSON Lines are, and its geometry is `geometry`, a GEOMETRY in OGC:CRS84,
-or in the EPSG code that an old `crs` names. Written, the primary column of geometries is that of the features, which has to be in
-longitudes and latitudes; M is left out. Other columns are properties.
+GeoJSON: the properties of each feature are columns, like the members of JSON Lines, and its geometry is the column
+`geometry`, a GEOMETRY in OGC:CRS84, or in the EPSG code of an old `crs` member. When writing, the primary geometry
+column becomes the features' geometry. It must have longitudes and latitudes; M is dropped. Other columns become
+properties.
 
---shred puts what fits a shape into columns of its own, each with its encoding and statistics; all else stays in binary, and every
-value comes back as it was. A shape is a type, {FIELD: SHAPE, ..} or [SHAPE] of the elements of an array. Its types: boolean, int8
-.. int64 (tinyint .. bigint), float, double, decimal(PRECISION, SCALE), date, time, timestamp(us), timestamp(us, UTC),
-timestamp(ns), timestamp(ns, UTC), string, binary, uuid, and variant for a field of any kind. An integer fits where it is within
-bounds, a decimal with just as many digits behind the point. There may be 1,000 columns and 40 levels. With auto the first 4,096
-rows, or 64 MiB, are looked at: the most common type of each field wins, fields of less than a tenth of them are left out, as are
-those past 300 columns. It is kept if the sample gets no larger written so, or a quarter at most where bounds of its columns let half
-of the sample be passed over. What was measured is in the report; JSON: shredding: [{column, shape, is_shredded,
-unshredded_bytes, shredded_bytes, prunable}].
+--shred stores values that fit a shape in leaf columns, each with its own encoding and statistics. Other values stay
+in binary, and every value is read back as it was. A shape is a type, {FIELD: SHAPE, ..}, or [SHAPE] for the elements
+of an array. Types: boolean, int8 .. int64 (tinyint .. bigint), float, double, decimal(PRECISION, SCALE), date, time,
+timestamp(us), timestamp(us, UTC), timestamp(ns), timestamp(ns, UTC), string, binary, uuid, and variant for a field of
+any type. An integer fits any width that holds it; a decimal fits only its own scale. A shape has up to 1,000 columns
+and 40 levels. auto looks at the first 4,096 rows or 64 MiB: the most common type of each field wins, without fields
+of less than a tenth of the rows, and up to 300 columns. The shape is used if the sample gets no larger, or at most a
+quarter larger if its bounds let half of the sample be skipped. The report shows what was measured; JSON: shredding:
+[{column, shape, is_shredded, unshredded_bytes, shredded_bytes, prunable}].
 
---sort-by orders text by its bytes, takes NaN as the largest number, and puts nulls last unless said otherwise. Equal
-rows keep their order. Rows are chosen by --offset and --limit before they are sorted. hilbert(geom) takes geometries as a Hilbert
-curve comes to the middles of their boxes, empty ones as nulls: a bbox_intersects() then finds what it asks for in few row groups and pages.
+--sort-by orders text by its bytes, treats NaN as the largest number, and puts nulls last by default. The sort is
+stable. --offset and --limit choose rows before they are sorted. hilbert(geom) orders geometries by a Hilbert curve
+through the centers of their boxes, and empty ones as nulls: bbox_intersects() then finds its rows in few row groups
+and pages.
 
-With --checkpoint-every a command that is killed leaves its temporary file, .OUT.*, beside OUT; `marquetry recover` makes
-a file of all that was written before its last checkpoint. The report has the bytes and the time that checkpoints took.
+With --checkpoint-every a killed command leaves its temporary file, .OUT.*, beside OUT; `marquetry recover` makes a
+file of what was written before its last checkpoint. The report has the bytes and the time that checkpoints took.
 `marquetry rewrite` drops them from a finished file.
 
-The report after writing Parquet has the bytes of each column: those of the Parquet file that was read, or in memory,
-and those that were written. JSON: {file, rows, row_groups, size, before, columns: [{column, values, before, after,
-uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], checkpoints: {count, bytes, seconds}, shredding}; `before` of the
-file is \"parquet\" or \"memory\", `checkpoints` is null without --checkpoint-every: `seconds` is how long they were waited for.
+The report after writing Parquet has the bytes of each column: those of the Parquet input or in memory, and those
+written. JSON: {file, rows, row_groups, size, before, columns: [{column, values, before, after, uncompressed, ratio,
+codec, encodings: [{encoding, pages}], reason}], checkpoints: {count, bytes, seconds}, shredding}; `before` of the
+file is \"parquet\" or \"memory\", `checkpoints` is null without --checkpoint-every, and its `seconds` is the time spent
+waiting for them.
 
-Arrow's date64 becomes DATE, and comes back as date64 by the stored Arrow schema; see --date64.
+Arrow's date64 becomes DATE, and is date64 again by the stored Arrow schema; see --date64.
 
-Text is written as it is. A spreadsheet takes cells that begin with =, +, - or @ for formulas: whoever opens CSV of untrusted
-values in one must guard against that there.
+Text is written as it is. A spreadsheet takes cells that begin with =, +, - or @ for formulas: be careful with CSV of
+untrusted values there.
 
 Values in JSON Lines, and in the cells of CSV:
   numbers       their digits; decimals with all digits of their scale; \"NaN\", \"Infinity\" and
@@ -438,13 +442,15 @@ Values in JSON Lines, and in the cells of CSV:
   nested        lists [..], structs {..}; maps {..} if the keys are text, else
                 [{\"key\":..,\"value\":..}, ..]
   null          null; in CSV an empty cell (an empty text is \"\")
-INT96 becomes timestamps in Parquet and Arrow, of a column's own unit: nanoseconds, or the finest that reaches its farthest time, which
-then cuts off digits of the others. So it is where rows are sorted, or some of several files have a column as INT96 and others as another
-timestamp; else CSV and JSON Lines have each time as exact as it is.
-Nested values are JSON text in CSV. Dictionary and run-end encoded columns are written as their values. Arrow files have the
-types of the input, those of the stored Arrow schema where it is Parquet; the dictionary of a column grows from batch to
-batch (delta dictionaries), and is held in memory. --plain-types writes values instead, for readers that know no others. In
-text and Arrow files a column without a name is called C and its number, and in text a second column of the name a is called a_1.
+INT96 becomes timestamps in Parquet and Arrow, of a column's own unit: nanoseconds, or the finest that reaches its
+farthest time, which then cuts off digits of the others. The same holds where rows are sorted, or where some of
+several files have a column as INT96 and others as another timestamp. Otherwise CSV and JSON Lines have each time as
+exact as it is.
+Nested values are JSON text in CSV. Text has the values of dictionary and run-end encoded columns. Arrow files have
+the types of the input, which for Parquet are those of the stored Arrow schema. A column's dictionary grows from batch
+to batch (delta dictionaries), and is held in memory; --plain-types writes values instead, for readers without
+dictionaries. In text and Arrow files a column without a name is called C and its number. In text a second column of
+the name a is called a_1.
 
 Examples:
   marquetry convert data.csv data.parquet

@@ -83,10 +83,11 @@ const NONE: [String; 0] = [];
 
 /// What stands behind the options in `--help`.
 pub(crate) const COUNT_HELP: &str = "\
-With --where only columns of the predicate are read, and of them only what statistics, bloom filters, dictionaries and page
-indexes leave: see explain.
+--where reads only the predicate's columns, and of them only the pages that statistics, bloom filters, dictionaries
+and page indexes leave: see explain.
 
-JSON: {file, rows}; of several files there is a last line with their sum, whose file is null, unless none could be counted. A directory is one line.
+JSON: {file, rows}, a line for each file; a directory is one. After several files comes a line with their sum, whose
+file is null, unless none could be counted.
 
 Examples:
   marquetry count warehouse/wines

@@ -109,8 +109,9 @@ const WIDEST: usize = 1_000;
 
 /// What stands behind the options in `--help`.
 pub(crate) const DICTIONARY_HELP: &str = "\
-The table shows the first 1,000 characters of an entry, JSON all of them.
-JSON: {file, column, dictionaries: [{row_group, entries: [..]}]}; row groups without a dictionary are left out.
+The table shows the first 1,000 characters of an entry, JSON shows all.
+
+JSON: {file, column, dictionaries: [{row_group, entries: [..]}]}, without row groups that have no dictionary.
 
 Examples:
   marquetry dictionary wines.parquet --column country";

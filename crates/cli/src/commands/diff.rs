@@ -284,17 +284,18 @@ const ROW_WIDTH: usize = 1_000;
 
 /// What stands behind the options in `--help`.
 pub(crate) const DIFF_HELP: &str = "\
-Without --rows footers are compared: schemas, key-value metadata, statistics, and the layout (row groups, codecs, encodings, sizes,
-indexes). With --rows schemas, metadata and all rows are: each file is read once, in bounded memory, and how rows are stored makes no
-difference. Without --key a row is in both files if all its values are; where the files have equally many rows, one that took the
-place of another is a change. INT96 timestamps that nanoseconds do not reach are compared in the finest unit that holds the column's of
-both files. - are rows of the left file only, + of the right one, ~ changes; rows are numbered from 0.
+Without --rows, footers are compared: schemas, key-value metadata, statistics, and the layout (row groups, codecs,
+encodings, sizes, indexes). With --rows, schemas, metadata and all rows are compared: each file is read once, in
+bounded memory, and encodings make no difference. Without --key, two rows are the same if all their values are; if
+both files have the same number of rows, a row that took the place of another is a change. INT96 timestamps beyond
+nanoseconds are compared in the finest unit that holds the column of both files. - marks rows of the left file only, +
+of the right file only, ~ changes; rows are numbered from 0.
 
 The exit code is 0 if the files are the same, 1 if they differ, 2 if they cannot be compared.
 
-JSON: {left, right, same, differences: [{aspect, of, fact, left, right}], rows: {left, right, removed, added, changed, reordered,
-first_moved, changed_columns: [{column, rows}], changed_looked_at, not_compared, removed_rows: [{row, values}], added_rows,
-changed_rows: [{left_row, right_row, cells: [{column, left, right}]}]}}.
+JSON: {left, right, same, differences: [{aspect, of, fact, left, right}], rows: {left, right, removed, added, changed,
+reordered, first_moved, changed_columns: [{column, rows}], changed_looked_at, not_compared, removed_rows: [{row,
+values}], added_rows, changed_rows: [{left_row, right_row, cells: [{column, left, right}]}]}}.
 
 Examples:
   marquetry diff yesterday.parquet today.parquet

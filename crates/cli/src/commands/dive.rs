@@ -15,11 +15,11 @@ pub(crate) struct DiveArgs {
 
 /// What stands behind the options in `--help`.
 pub(crate) const DIVE_HELP: &str = "\
-From the file as a whole Enter leads to its schema, row groups, columns, pages and bytes, and to its rows; Esc leads back, ? shows
-all keys, q ends. Below each list stands what the chosen row means, and which part of the format's specification says so.
+Enter leads from the file to its schema, row groups, columns, pages, bytes and rows; Esc leads back, ? shows all keys,
+q quits. Below each list is what the selected line means, with the section of the format's specification.
 
-Nothing is read before it is seen. What is damaged, or has no key, says so in its place. NO_COLOR leaves colours out. Output that is
-no terminal is refused: explain and report write what they find to files and pipes.
+Only what is on the screen is read. Damaged parts, and parts without a key, show an error in their place. NO_COLOR
+turns colours off. Output must be a terminal; explain and report write to files and pipes.
 
 Examples:
   marquetry dive wines.parquet

@@ -21,10 +21,10 @@ pub(crate) struct DropRowGroupArgs {
 }
 
 pub(crate) const DROP_ROW_GROUP_HELP: &str = "\
-The row groups behind get other numbers. FILE is changed in place: a new footer that leaves the row groups out goes behind
-the old one, and their bytes stay, with the old footer that refers to them; follow with `marquetry rewrite` to be rid of
-them. How that is safe, and what the JSON is, `marquetry append --help` tells. An encrypted file is refused, since its row
-groups are encrypted for their numbers: `marquetry rewrite --decrypt` comes first.
+The row groups after a removed one get new numbers. FILE is changed in place: a new footer without the row groups
+follows the old one. Their bytes stay, and so does the old footer; `marquetry rewrite` drops them. `marquetry append
+--help` tells how this is safe, and describes the JSON. An encrypted file is refused, because its row groups are
+encrypted by their numbers: run `marquetry rewrite --decrypt` first.
 
 Examples:
   marquetry drop-row-group wines.parquet 0

@@ -41,30 +41,34 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) const EXPLAIN_HELP: &str = "\
-Each line tells what is left of the file after a stage: row groups, rows, and the stored bytes of the pages that are still to
-be read of the predicate's columns and the wanted ones. `read`, `reads` and `time` are what the stage itself cost, `by` are
-the columns that it learnt something of, and in how many row groups. Pages are skipped where the file has an offset index.
+Each line shows what a stage leaves of the file: row groups, rows, and the stored bytes of the pages that are still to
+read, of the predicate's and the chosen columns. `read`, `reads` and `time` are the cost of the stage itself, `by` are
+the columns by which it pruned, with the number of row groups. Pages can be skipped where the file has an offset
+index.
 
-Below stands what each part of the predicate leaves of all rows, by one stage alone; or why it leaves all of them.
+Below it, each part of the predicate shows how many rows a stage alone leaves, or why it leaves all.
 
-What would help is concluded from what the file says of itself: bounds that are missing or overlap, indexes that are not
-there. With --scan the rows that match are counted, which tells how near to the best this is.
+The advice is drawn from the file: missing or overlapping bounds, missing indexes. --scan counts the rows that match,
+which shows how close the pruning is to the best.
 
-A directory is one table: partitions rule out files, then the stages are those of the others together.
+A directory is one table: partitions rule out files, and the stages show the sum of the others.
 
-Predicates: = != < <= > >=, in (..), between .. and .., is null, is true, is distinct from, and, or, not; a < b of two columns;
-(a, b) > (1, 'x'). Text: like 'a%b_', ilike, escape '!', ~ 'regular expression', ~* without regard to case, starts_with(a, 'x'),
-ends_with, contains, regexp_like. Floats: is_nan(a). Lists: any(a) = 1, all(a) > 0, any(points.x > 1 and points.x < 2),
-contains(a, 1), cardinality(a) > 3, a is empty; maps: a['key'] = 1.
-Geometries: bbox_intersects(geom, xmin, ymin, xmax, ymax). VARIANT: payload:user.id::bigint > 5. Values in a file, one a line: a in @values.txt.
-Columns: name, a.b for field b of struct a, \"any name\", which may be \"a.b\". Literals: 1.5, 'text', true, date '2024-01-31', timestamp '2024-01-31
-10:00:00Z', X'0aff'; dates, times, UUIDs and numbers may be mere 'text'; durations are 'PT1.5S', intervals 'P1M2D', geometries 'POINT (1 2)', of which
-= and != are asked; bytes 'a\\x00' or X'6100'. NaN is equal to nothing; NULL makes nothing true.
+Predicates: = != < <= > >=, in (..), between .. and .., is null, is true, is distinct from, and, or, not; two columns
+a < b; rows (a, b) > (1, 'x'). Text: like 'a%b_', ilike, escape '!', ~ 'regular expression', ~* ignoring case,
+starts_with(a, 'x'), ends_with, contains, regexp_like. Floats: is_nan(a). Lists: any(a) = 1, all(a) > 0, any(points.x
+> 1 and points.x < 2), contains(a, 1), cardinality(a) > 3, a is empty; maps: a['key'] = 1.
+Geometries: bbox_intersects(geom, xmin, ymin, xmax, ymax). VARIANT: payload:user.id::bigint > 5. Values of a file, one
+a line: a in @values.txt.
+Columns: name; a.b for field b of struct a; \"any name\", such as \"a.b\". Literals: 1.5, 'text', true, date '2024-01-31',
+timestamp '2024-01-31 10:00:00Z', X'0aff'. Dates, times, UUIDs and numbers may be plain 'text'. Durations are
+'PT1.5S', intervals 'P1M2D', geometries 'POINT (1 2)' (= and != only), bytes 'a\\x00' or X'6100'. NaN equals nothing; a
+comparison with NULL matches nothing.
 
-JSON: {file, files, files_left, predicate, stages: [{stage, row_groups, row_groups_matched, rows, bytes, pages_asked, pages_left, bytes_read,
-reads, seconds, columns: [{column, row_groups}]}], parts: [{part, rows, stages: [{stage, rows_left, why_all}]}], matching: {rows, row_groups} (null without --scan), notes: [{file, row_group,
-column, stage, message}], advice: [text]}; the first stage, \"file\", has read nothing. `files` and each note's `file` are null
-unless there are many.
+JSON: {file, files, files_left, predicate, stages: [{stage, row_groups, row_groups_matched, rows, bytes, pages_asked,
+pages_left, bytes_read, reads, seconds, columns: [{column, row_groups}]}], parts: [{part, rows, stages: [{stage,
+rows_left, why_all}]}], matching: {rows, row_groups} (null without --scan), notes: [{file, row_group, column, stage,
+message}], advice: [text]}. The first stage, \"file\", has read nothing. `files` and `file` of notes are null for a
+single file.
 
 Examples:
   marquetry explain wines.parquet --where \"country = 'France' and price > 100\"

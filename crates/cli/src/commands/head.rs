@@ -74,8 +74,8 @@ const MOST_ROWS: usize = 8192;
 
 /// What stands behind the options in `--help`.
 pub(crate) const HEAD_HELP: &str = "\
-JSON: one object a row; see `marquetry convert --help` for how values look.
-With --on-corrupt the exit code is 1 if anything is lost; see `marquetry cat --help` for the report.
+JSON: one object a row; `marquetry convert --help` shows how values look.
+With --on-corrupt the exit code is 1 if anything is lost; `marquetry cat --help` describes the report.
 
 Examples:
   marquetry head wines.parquet

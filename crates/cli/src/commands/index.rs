@@ -187,9 +187,9 @@ const WIDEST: usize = 40;
 
 /// What stands behind the options in `--help`.
 pub(crate) const INDEX_HELP: &str = "\
-JSON: {file, columns: [{row_group, column, encrypted, boundary_order, pages: [{page, offset, size, first_row, null_page, min, max,
-null_count, nan_count}], bloom_filter: {offset, bytes}}]}; `pages` is null without an offset or column index. `encrypted` is true where the
-column is encrypted and no key opens it: then nothing is known of what it has.
+JSON: {file, columns: [{row_group, column, encrypted, boundary_order, pages: [{page, offset, size, first_row,
+null_page, min, max, null_count, nan_count}], bloom_filter: {offset, bytes}}]}; `pages` is null without an offset
+index or a column index. `encrypted` is true for a column whose key is missing: what it has is unknown.
 
 Examples:
   marquetry index wines.parquet

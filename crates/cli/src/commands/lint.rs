@@ -27,13 +27,13 @@ pub(crate) struct LintArgs {
 }
 
 pub(crate) const LINT_HELP: &str = "\
-What verify checks, by a profile for all files of a house. A profile is TOML; all of it may be left out:
+Runs the checks of verify with your team's profile. A profile is TOML; every part is optional:
 
-  level = \"quick\"               # how deep to look: quick, default, deep; default if not given
-  # from which severity on files fail: style (if not given), suspicious, invalid, corrupt
+  level = \"quick\"               # how thoroughly: quick, default, deep; default if not set
+  # the least severity that fails: style (if not set), suspicious, invalid, corrupt
   fail = \"suspicious\"
 
-  # of a rule, or of all whose ids begin so: off, style, suspicious, invalid, corrupt
+  # by rule, or beginning of rules' ids: off, style, suspicious, invalid, corrupt
   [severity]
   list-legacy = \"off\"
   statistics = \"invalid\"
@@ -45,13 +45,14 @@ What verify checks, by a profile for all files of a house. A profile is TOML; al
   footer-bytes = { max = \"1MiB\" }
   columns = { max = 500 }
   codecs = [\"zstd\", \"snappy\"]
-  statistics = true             # bounds and counts of nulls
+  statistics = true             # bounds and null counts
   page-index = true
   bloom-filters = [\"user.id\"]
   sorted-by = [\"day\"]
 
-Limits are rules whose ids begin with house; `marquetry rules house` lists them. Without a profile all rules of the format are
-checked. Output is that of `marquetry verify --help`; --format github writes annotations for workflows, --format sarif a document.
+Limits are rules whose ids begin with house; `marquetry rules house` lists them. Without a profile all rules of the
+format are checked. Output is that of `marquetry verify --help`; --format github prints annotations for workflows,
+--format sarif a document.
 
 The exit code is 1 if a file fails or cannot be read, 2 if the profile is wrong.
 

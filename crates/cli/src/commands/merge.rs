@@ -42,22 +42,21 @@ pub(crate) struct MergeArgs {
 }
 
 pub(crate) const MERGE_HELP: &str = "\
-Row groups are copied in the order of the files; nothing is decoded. All files must have the same schema: names, types,
-repetition, annotations and field ids. Annotations that mean the same are the same, and the first file's is kept: an INT64
-column with INTEGER(64, true), as DuckDB writes it, and one without. With --compatible, columns of the same path are the
-same column wherever they stand; the first file's order and ids are kept. A column that is required in one file and
-optional in another is optional then, and encoded again where it was required. Columns of other types or annotations,
-decimals of other widths among them, are not brought to one type: `marquetry convert A B OUT` encodes the rows of several
-files as one table.
+Row groups are copied in the order of the files, without decoding. All files must have the same schema: names, types,
+repetition, annotations and field ids. Annotations that mean the same are equal, such as INTEGER(64, true), which
+DuckDB writes, and none; the first file's is kept. --compatible matches columns by their paths, wherever they are, and
+keeps the first file's order and ids. A column that is required in one file and optional in another becomes optional,
+and is encoded again where it was required. Other types, annotations or decimal widths are never converted: `marquetry
+convert A B OUT` encodes the rows of several files as one table.
 
-Key-value metadata of all files is kept; where values differ, the first file's are. The first file's Arrow schema is kept if
-the types of all files mean the same; if they differ in more than that, none is, or the files are refused: a duration in
-seconds and one in milliseconds are both INT64, and would become each other. Patterns with *, ? and [] are expanded where
-the shell did not, in alphabetical order.
+The output has the key-value metadata of all files; where values differ, the first file's. It has the first file's
+Arrow schema if the types of all files mean the same. If types differ in more than that, it has none, or the files are
+refused: a duration in seconds and one in milliseconds are both INT64, and one would be read as the other. Patterns
+with *, ? and [] are expanded in alphabetical order.
 
-Row groups keep their size. To join small ones, follow with: marquetry rewrite OUT OUT2 --row-group-rows 1000000
+Row groups keep their size. To join small ones, run marquetry rewrite OUT OUT2 --row-group-rows 1000000 afterwards.
 
-The report, and its JSON, are those that `marquetry rewrite --help` tells of.
+`marquetry rewrite --help` describes the report and its JSON.
 
 Examples:
   marquetry merge 2025.parquet 2026.parquet both.parquet

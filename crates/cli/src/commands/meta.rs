@@ -419,12 +419,13 @@ const WIDEST_BOUND: usize = 30;
 /// What stands behind the options in `--help`.
 pub(crate) const META_HELP: &str = "\
 JSON: {file, size, unreferenced, version, created_by, rows, declared_rows, columns, shredding: [{column, shape}],
-key_values: [{key, value}], column_orders,
-encryption: {algorithm, footer_encrypted, footer_key_metadata, aad_prefix, supply_aad_prefix}, row_groups: [{row_group, rows, compressed_size, uncompressed_size, sorted_by, columns: [{column, type, logical, values,
-codec, encodings, compressed_size, uncompressed_size, data_page_offset, dictionary_page_offset, column_index_offset,
-offset_index_offset, bloom_filter_offset, encrypted, key, statistics: {min, max, min_exact, max_exact, deprecated_bounds, null_count,
-distinct_count, nan_count}}]}]}. `unreferenced` are bytes that nothing in the file refers to: checkpoints, and what changes in
-place left; null if the footer does not tell. `key` is the metadata of a column's key, `footer` if that is the key, null if it is not
+key_values: [{key, value}], column_orders, encryption: {algorithm, footer_encrypted, footer_key_metadata, aad_prefix,
+supply_aad_prefix}, row_groups: [{row_group, rows, compressed_size, uncompressed_size, sorted_by, columns: [{column,
+type, logical, values, codec, encodings, compressed_size, uncompressed_size, data_page_offset, dictionary_page_offset,
+column_index_offset, offset_index_offset, bloom_filter_offset, encrypted, key, statistics: {min, max, min_exact,
+max_exact, deprecated_bounds, null_count, distinct_count, nan_count}}]}]}. `unreferenced` is the number of bytes that
+nothing in the file refers to, such as checkpoints and what changes in place left behind; null if the footer does not
+tell. `key` is the key metadata of an encrypted column, or `footer` for the footer key; null if the column is not
 encrypted.
 
 Examples:

@@ -47,18 +47,18 @@ pub(crate) struct UnsetArgs {
 }
 
 const SET_HELP: &str = "\
-A key that is there gets the value where it stands. Metadata of the stored Arrow schema, which pyarrow reads instead, get it,
-too. FILE is changed in place, and no page is written again: only a new footer, behind the old one; and not at all if it has all
-of the values. How that is safe, and what the JSON is, `marquetry append --help` tells.
+An existing key keeps its position and gets the new value. The metadata of the stored Arrow schema, which pyarrow
+reads instead, gets it too. FILE is changed in place: only a new footer is written, behind the old one, and nothing if
+FILE has all these values already. `marquetry append --help` tells how this is safe, and describes the JSON.
 
 Examples:
   marquetry meta set wines.parquet license=CC-BY-4.0 'source=cellar 3'
   marquetry meta set served.parquet license=CC-BY-4.0 --copy";
 
 const UNSET_HELP: &str = "\
-Keys are taken out of the metadata of the stored Arrow schema, too. FILE is changed in place, as by `marquetry append`, and not at
-all if it has none of the keys. The old footer stays in the file, with the values: to be rid of them, follow with `marquetry
-rewrite`.
+Keys are also removed from the metadata of the stored Arrow schema. FILE is changed in place, as by `marquetry
+append`, and not at all if it has none of the keys. The old footer stays in the file, with the values; `marquetry
+rewrite` drops it.
 
 Examples:
   marquetry meta unset wines.parquet license";

@@ -99,23 +99,24 @@ fn print(args: &OptimizeArgs, done: &Optimized, output: &mut Output) -> Result<(
 
 /// What stands behind the options in `--help`.
 pub(crate) const OPTIMIZE_HELP: &str = "\
-Does what `marquetry advise` finds, as far as rows, their order and types stay: columns get encodings and codecs that make them smaller,
-measured within the budget, and row groups and pages other sizes where that saves bytes; with --for scan row groups that threads can
-share, too, and with --for filter statistics, page indexes, and bloom filters for what --where and --queries ask. All other columns
-are copied, and gain what rewrite adds (checksums, offset indexes). With --sort rows get the order that is advised, with --types columns
-narrower types: each value is looked at, and would come back as it was. Both write columns by their Arrow types: INT96 becomes a
-TIMESTAMP, ENUM text.
+Applies the advice of `marquetry advise` that keeps rows, their order and types. Columns get encodings and codecs that
+make them smaller, measured within the budget; row groups and pages get other sizes where that saves bytes. --for scan
+also makes row groups that threads can share. --for filter also adds statistics, page indexes, and bloom filters for
+what --where and --queries compare. All other columns are copied, and gain what rewrite adds (checksums, offset
+indexes). --sort sorts the rows as advised. --types narrows types: every value is checked to stay exact. Both write
+columns by their Arrow types: INT96 becomes TIMESTAMP, ENUM becomes text.
 
-An encrypted file is read with --key-file, and written as it is: the same columns, with the same keys. Only --encrypt-file and
---decrypt have OUT otherwise, which may be larger then. Rows that --sort has no memory for are meanwhile in temporary files that have
-no name (in TMPDIR), and are not encrypted there.
+An encrypted file needs --key-file, and OUT is encrypted like IN: the same columns, with the same keys. --encrypt-file
+and --decrypt change that, and OUT may be larger then. Rows that --sort has no memory for go to unnamed temporary
+files (in TMPDIR), which are not encrypted.
 
-OUT appears once it is whole and its rows were compared with those of IN. It is never larger: where it would be, filters and indexes
-are left out, and then OUT is a copy of IN, byte for byte. The budget is for measuring; writing and comparing take what they take. Files
-of up to 4 MiB are written twice, the first time to predict how large their footer and indexes get.
+OUT appears when it is complete and its rows were compared with those of IN. It is never larger than IN: filters and
+indexes are dropped first, and if that is not enough OUT is a copy of IN, byte for byte. The budget is for measuring;
+writing and comparing come on top. Files of up to 4 MiB are written twice, first to learn the size of their footer and
+indexes.
 
-JSON: {file, before, predicted, size, columns: [{column, before, predicted, got}], also}: bytes, of columns with their indexes, and what
-was done beside encodings and codecs. What is predicted of columns is of their encodings and codecs alone.
+JSON: {file, before, predicted, size, columns: [{column, before, predicted, got}], also}: bytes, columns with their
+indexes; `also` is what was done besides encodings and codecs. Predictions of columns cover encodings and codecs only.
 
 Examples:
   marquetry optimize big.parquet small.parquet

@@ -257,8 +257,9 @@ const LEVELS_AT_ONCE: usize = 8192;
 
 /// What stands behind the options in `--help`.
 pub(crate) const PAGES_HELP: &str = "\
-Checksum: none (the page has none), ok, BAD, untrusted (wrong, by a writer whose checksums mean nothing), unread
-(--no-verify). A BAD one makes the exit code 1.
+Checksum: none (the page has none), ok, BAD, untrusted (wrong, by a writer whose checksums are known to be wrong),
+unread (--no-verify). With a BAD one the exit code is 1.
+
 JSON: {file, pages: [{row_group, column, page, kind, offset, header_size, compressed_size, uncompressed_size, values,
 nulls, rows, encoding, definition_levels, repetition_levels, checksum}]}.
 

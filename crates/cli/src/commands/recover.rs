@@ -53,48 +53,50 @@ pub(crate) struct RecoverArgs {
 }
 
 pub(crate) const RECOVER_HELP: &str = "\
-What is found: the last footer, be it of a checkpoint, of before the file grew, with garbage behind it, cut off behind its
-schema, or with bytes missing before it; and, where no footer tells of them, pages, which are put together to chunks and
-row groups. A row group is kept if it is whole: all pages are there, checksums are right, every value can be decoded, all
-columns have as many rows, and those of one struct, list or map are nested in the same way. Pages are copied as they are, but
-for headers that strict readers may not take, which are written anew; offset indexes are made again, and what was found
-without a footer has no statistics.
+Recovery finds the last footer: at the end, of a checkpoint, from before the file grew, with garbage behind it, cut
+off behind its schema, or with bytes missing before it. Where no footer describes them, it finds pages by their
+headers, and builds chunks and row groups of them. A row group is kept if it is complete: all pages are there,
+checksums are right, every value decodes, all columns have the same number of rows, and the columns of a struct, list
+or map have the same nesting. Pages are copied; headers that strict readers may refuse are written anew, and so are
+offset indexes. What was found without a footer has no statistics.
 
-Without a footer the schema is that of --schema-from or --schema; without these it is inferred from the pages, and columns
-are called c0, c1, ... How many columns there are is told by kinds of columns that repeat from row group to row group, by values
-that rise from each to the next, by the first bytes of a footer, and by what some writers put behind each chunk. If several
-tables would explain the pages, as with columns that are all alike, or with two that could be a half of four, or if there is
-one row group and nothing behind it, nothing is kept and a schema is asked for; the report has the likeliest one, and another
-that is possible, for who knows better. Where a table of more columns in fewer row groups is possible, but far less likely,
-the report names it, too. INT32 and FLOAT, INT64 and DOUBLE look the same, and what values mean (text, dates, decimals) is
-not in pages at all: give a schema if there is one.
+Without a footer the schema comes from --schema-from or --schema. Without these it is inferred from the pages, and
+columns are called c0, c1, ... The number of columns is inferred from types that repeat from row group to row group,
+from values that rise, from the first bytes of a footer, and from what some writers put behind each chunk. Nothing is
+kept, and the error asks for a schema, if several tables would explain the pages: if all columns are alike, if two
+columns could be half of four, or if there is one row group with nothing behind it. The report then has the likeliest
+schema, and another possible one. If a table with more columns and fewer row groups is possible, but far less likely,
+the report names it. INT32 and FLOAT look the same, as do INT64 and DOUBLE, and pages do not tell what values mean
+(text, dates, decimals): give a schema if you have one.
 
-A file that a change in place (append, meta set, drop-row-group) left without a footer comes back as it was before that: all of
-it, and no more. --keep-appended looks for whole row groups of the change, too.
+A file that an interrupted change in place (append, meta set, drop-row-group) left without a footer is restored as it
+was before. --keep-appended also keeps complete row groups of the change.
 
-With --partial a column that is lost becomes null in its row group, if it may be; if it is in a struct or list, all of
-that. Pages without checksums can be damaged so that nobody sees it: the report tells which row groups have such.
-Statistics, indexes and bloom filters that the values contradict are left out, and the report tells; so it does of values
-that the schema does not allow, such as a TIME behind midnight, if no checksum proves them.
-A footer has no checksum: where it contradicts itself, as by chunks with the name of another column, the report tells, and is less
-certain of the rows. What it says only once is believed where it is possible: integers of 16 bits by an older annotation alone, as
-DuckDB writes them, may have been of 32. Key-value metadata that are damaged, such as an ARROW:schema that cannot be decoded, are
-left out; of integers of other widths in it, and of time zones that nobody knows, the report tells.
-An encrypted file is cut behind its last footer that the keys of --key-file open, be it of a checkpoint or of before the file
-grew, and stays encrypted: `marquetry verify` tells whether its pages are whole. Without keys it is left alone.
+With --partial a lost column becomes null in its row group if it is optional; a column in a struct or list makes all
+of that null. Damage in pages without checksums can go unseen: the report lists row groups that have such pages.
+Statistics, indexes and bloom filters that the values contradict are dropped, and reported; so are values that the
+schema does not allow, such as a TIME beyond midnight, if no checksum confirms them.
 
-Summaries (_metadata, _common_metadata) have no pages: recover the files beside them, and write them again with
-`marquetry summary`.
+Footers have no checksum. Where a footer contradicts itself, as by chunks with the name of another column, the report
+says so, and is less certain of the rows. A fact that it has only once is believed if it is possible: 16-bit integers
+by an older annotation alone, as DuckDB writes them, may have been 32-bit ones. Damaged key-value metadata, such as an
+ARROW:schema that does not decode, is dropped; integers of other widths in it, and unknown time zones, are reported.
 
-BROKEN is never written to; OUT appears once it is complete, and only if a row group is kept.
+An encrypted file is cut behind the last footer that the keys of --key-file open, of a checkpoint or from before the
+file grew, and stays encrypted; `marquetry verify` tells whether its pages are undamaged. Without keys nothing is
+recovered.
 
-The exit code is 0 if nothing is lost that the report knows of, and 1 if anything is, as for `marquetry cat --on-corrupt`:
-row groups, columns, or pages that fit nowhere. OUT has all that is kept in both cases. What was cut off with the footer
-is not known of.
+Summaries (_metadata, _common_metadata) have no pages: recover the files beside them, and run `marquetry summary`
+again.
 
-The report has a line for each decision, with a confidence: exact, high, medium, low. JSON: {file, schema, rows, bytes,
-bytes_kept, pages_found, decisions: [{what, why, confidence}], row_groups: [{start, end, rows, nulls, why, confidence}],
-losses: [{start, end, rows, why}]}; start and end are bytes of BROKEN.
+BROKEN is never changed. OUT appears when it is complete, and only if a row group is kept.
+
+The exit code is 0 if the report knows of no loss, and 1 if row groups, columns or pages are lost, as for `marquetry
+cat --on-corrupt`. OUT has everything that is kept in both cases. What was cut off with the footer is not known.
+
+The report has a line for each decision, with a confidence: exact, high, medium, low. JSON: {file, schema, rows,
+bytes, bytes_kept, pages_found, decisions: [{what, why, confidence}], row_groups: [{start, end, rows, nulls, why,
+confidence}], losses: [{start, end, rows, why}]}; start and end are byte offsets in BROKEN.
 
 Examples:
   marquetry recover broken.parquet saved.parquet

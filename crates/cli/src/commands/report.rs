@@ -65,12 +65,12 @@ impl Checks {
 }
 
 pub(crate) const REPORT_HELP: &str = "\
-The page needs no network, and loads nothing: style, script and data are in it. It shows, of each file, what every byte is for; a
-map to scale from the file down to each page, which the wheel, a mouse and the keyboard move in; sizes, encodings and codecs of
-columns; where the bounds of row groups overlap, which decides what a filter can skip; and what breaks the format's rules. With
---where, what is skipped, and by what.
+The page is self-contained: style, script and data are in it, and it loads nothing. It shows what every byte of a file
+is for; a map to scale from the file down to each page, for wheel, mouse and keyboard; sizes, encodings and codecs of
+columns; where bounds of row groups overlap, which decides what a filter can skip; and what breaks the format's rules.
+With --where it shows what is skipped, and by what.
 
-Bounds are values: without --no-values the page has some of the files' values in it. Names of files are shown as they were given,
+Bounds are values: without --no-values the page contains some of the files' values. File names are shown as given,
 without directories, and without users, passwords and queries of URLs.
 
 Examples:

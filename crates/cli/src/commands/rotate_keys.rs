@@ -17,13 +17,13 @@ pub(crate) struct RotateKeysArgs {
 }
 
 pub(crate) const ROTATE_KEYS_HELP: &str = "\
-The keys of an encrypted file are themselves encrypted, wrapped, with master keys that a key management service (KMS) keeps.
-Where they stand in a file beside it, _KEY_MATERIAL_FOR_FILE.json, they are wrapped anew, with the newest versions of the same
-master keys. FILE itself is not touched, nor read. Each of these files is replaced in one step: readers, also after a crash,
-find the old one or the new one. The KMS is the \"kms\" of --key-file or --key-env; one that only gives master keys away
-(\"master_keys\") has no versions of them, and is refused.
+The keys of an encrypted file are wrapped, that is encrypted, with master keys that a key management service (KMS)
+keeps. If the wrapped keys are in a file beside FILE, _KEY_MATERIAL_FOR_FILE.json, they are wrapped again with the
+newest versions of the same master keys. FILE itself is neither read nor changed. Each key material file is replaced
+in one step: readers find the old one or the new one, also after a crash. The KMS is the \"kms\" of --key-file or
+--key-env. Local master keys (\"master_keys\") have no versions, and are refused.
 
-JSON: {file, keys}; `keys` is how many.
+JSON: {file, keys}; `keys` is the number of keys.
 
 Example:
   marquetry rotate-keys secret.parquet --key-file keys.json";

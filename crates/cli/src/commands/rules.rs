@@ -18,13 +18,13 @@ pub(crate) struct RulesArgs {
 }
 
 pub(crate) const RULES_HELP: &str = "\
-Severities: corrupt (data cannot be read), invalid (the format forbids it: readers may refuse the file, or give wrong
-answers), suspicious (readers cope, or it could not be checked), style (legal, but deprecated or unwise). Levels are those
-of verify from which on a rule is checked.
-What is told by levels (null counts, histograms, rows of pages) is checked by default where they are not compressed, and in
-columns of lists; elsewhere by --deep.
-Rules whose ids begin with house are no rules of the format: they are checked where a profile sets limits, see lint.
-JSON: one object a rule: {rule, severity, level, title, spec}; `spec` is the section of the format that says so.
+Severities: corrupt (data cannot be read), invalid (the format forbids it; readers may refuse the file or give wrong
+answers), suspicious (readers cope, or it could not be checked), style (legal, but deprecated or unwise). The level of
+a rule is the least level of verify that checks it. Facts that levels decide (null counts, histograms, rows of pages)
+are checked by default where levels are not compressed, and in columns of lists; elsewhere by --deep. Rules whose ids
+begin with house are not rules of the format: they check the limits of a profile, see lint.
+
+JSON: one object a rule: {rule, severity, level, title, spec}; `spec` is the section of the format.
 
 Examples:
   marquetry rules

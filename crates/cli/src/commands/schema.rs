@@ -158,9 +158,9 @@ fn print_arrow(schema: &ArrowSchema, output: &mut Output) -> Result<(), Failure>
 /// What stands behind the options in `--help`.
 pub(crate) const SCHEMA_HELP: &str = "\
 JSON: {file, name, fields: [{name, repetition, type, logical, field_id, column, fields}]}; `column` is the number of a
-leaf, `fields` are those of a group. `geo`, if it is there, is the metadata of
-GeoParquet. With --arrow: {file, metadata, fields: [{name, type, nullable, metadata}]}. The schema of
-a directory's files, and of those that a _metadata names, is that as which they are read together, as with --arrow.
+leaf column, `fields` are the children of a group. `geo` is the GeoParquet metadata, if there is any. With --arrow:
+{file, metadata, fields: [{name, type, nullable, metadata}]}. Directories, and the files that a _metadata names, have
+the Arrow schema of their table.
 
 Examples:
   marquetry schema wines.parquet

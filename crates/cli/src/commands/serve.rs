@@ -33,16 +33,16 @@ pub(crate) struct ServeArgs {
 
 /// What stands behind the options in `--help`.
 pub(crate) const SERVE_HELP: &str = "\
-The address is printed, and answered until Ctrl-C. It shows the files of the folder and of those below it, finds files and columns by
-name, and has for each file the page of `marquetry report` (?where=CONDITION shows what is skipped) and its rows, some at a time. Nothing
-is loaded from elsewhere.
+Prints the address, and serves until Ctrl-C. The site lists the files of the folder and of folders below, searches
+files and columns by name, and has for each file its `marquetry report` (?where=CONDITION shows what is skipped) and
+its rows. It loads nothing from elsewhere.
 
-Only this machine is listened to, and the address has a secret in it, as other users of the machine can connect, too. Other names of the
-host, and requests that pages of other sites make, are refused. Nothing is written. No link is followed, hidden files are not there, and
-only Parquet files are given away.
+Only this machine can connect, and because it may have other users, the address contains a secret. Requests with other
+host names, and requests from pages of other sites, are refused. Nothing is written, no link is followed, hidden files
+are not listed, and only Parquet files are served.
 
-Programs can read files by the same address: /file/NAMES answers Range: bytes=0-99, /values/NAMES?columns=a,b answers
-Range: rows=0-49 with JSON.
+Programs can read files at the same address: /file/NAMES takes Range: bytes=0-99, /values/NAMES?columns=a,b takes
+Range: rows=0-49 and answers with JSON.
 
 JSON: {url}.
 

@@ -236,10 +236,11 @@ fn ratio_cell(ratio: Option<f64>) -> String {
 
 /// What stands behind the options in `--help`.
 pub(crate) const SIZE_HELP: &str = "\
-JSON: {file, compressed_size, uncompressed_size, size, unreferenced, variants: [{column, names, binary, shredded}], columns: [{column, compressed_size, uncompressed_size, ratio, share,
-codecs, encodings}]}; `ratio` is uncompressed by compressed, `share` is the part of the file's compressed bytes; `size`
-is that of the file, `unreferenced` are bytes that nothing in it refers to, null if the footer does not tell;
-`variants` are the columns of VARIANT that are shredded, in bytes.
+JSON: {file, compressed_size, uncompressed_size, size, unreferenced, variants: [{column, names, binary, shredded}],
+columns: [{column, compressed_size, uncompressed_size, ratio, share, codecs, encodings}]}. `ratio` is uncompressed
+divided by compressed size, `share` the part of the file's compressed bytes, `size` that of the file. `unreferenced`
+is the number of bytes that nothing in the file refers to, null if the footer does not tell. `variants` are shredded
+VARIANT columns, in bytes.
 
 Examples:
   marquetry size wines.parquet";

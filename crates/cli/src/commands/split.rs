@@ -56,14 +56,14 @@ pub(crate) struct SplitArgs {
 }
 
 pub(crate) const SPLIT_HELP: &str = "\
-Row groups that are in one file as a whole are copied byte for byte. Where a cut falls inside a row group, its parts are
-encoded again with the same codec, unless --whole-row-groups.
+Row groups that belong to one file are copied byte for byte. A row group that is split is encoded again with the same
+codec, unless --whole-row-groups.
 
-All names are checked before anything is written. Each file appears once it is complete; after a failure those before it
-stay.
+All names are checked before anything is written. Each file appears when it is complete; after a failure the files
+before it stay.
 
-JSON: one object for each file, {file, rows, row_groups, copied, size, notes}; `copied` is how many of its row groups are the
-input's, `notes` tell what of the input is left out.
+JSON: one object for each file, {file, rows, row_groups, copied, size, notes}; `copied` is the number of row groups
+that were copied, `notes` tell what of the input is dropped.
 
 Examples:
   marquetry split wines.parquet --rows 1000000

@@ -14,7 +14,7 @@ pub(crate) struct SqlArgs {
 }
 
 pub(crate) const SQL_HELP: &str = "\
-The engine is a program of its own, marquetry-sql, beside this one or on the PATH:
+The program marquetry-sql must be beside this one or on the PATH:
   cargo install --path crates/sql --profile dist
 
 Examples:

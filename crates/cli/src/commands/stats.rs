@@ -367,16 +367,16 @@ const VALUE_WIDTH: usize = 20;
 
 /// What stands behind the options in `--help`.
 pub(crate) const STATS_HELP: &str = "\
-One pass over the chosen columns. Counts, bounds, means and lengths are exact. Up to 65,536 different values of a column are counted
-one by one; of more, the number is an estimate within 2 % (~), quartiles may be wrong by 1 % of the ranks, and a frequent value occurs
-at least as often as is said. The files of a directory are one table: all have the same columns. `length` are the bytes of strings, or the elements of lists; `spread` is a histogram of 16 equal
-intervals from min to max. The result is the same on every run. With --quick, ~ marks bounds that need not occur.
+Reads the chosen columns once. Counts, bounds, means and lengths are exact. Up to 65,536 distinct values of a column
+are counted exactly. Beyond that the number is an estimate within 2 % (~), quartiles may be off by 1 % of the ranks,
+and a frequent value occurs at least as often as shown. The files of a directory are one table with the same columns.
+`length` is in bytes for strings, in elements for lists. `spread` is a histogram of 16 equal intervals from min to
+max. The result is the same on every run. With --quick, ~ marks bounds that need not occur.
 
-JSON: {file, files, rows, columns: [{column, type, values, nulls, nans, distinct, distinct_error, min, max, exact_bounds, mean, deviation,
-quartiles, rank_error, length: {min, mean, max}, list_length, common: [{value, count, count_at_most}], histogram: {lower, upper,
-counts}, encrypted}]}; null is what is not known, or what the type has not, and a mean or a
-deviation that is not finite. `count_at_most` is there only
-where a count is not exact.
+JSON: {file, files, rows, columns: [{column, type, values, nulls, nans, distinct, distinct_error, min, max,
+exact_bounds, mean, deviation, quartiles, rank_error, length: {min, mean, max}, list_length, common: [{value, count,
+count_at_most}], histogram: {lower, upper, counts}, encrypted}]}. null is what is unknown, what the type lacks, and a
+mean or deviation that is not finite. `count_at_most` is only there if a count is not exact.
 
 Examples:
   marquetry stats wines.parquet

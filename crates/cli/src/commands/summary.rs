@@ -28,11 +28,11 @@ pub(crate) struct SummaryArgs {
 }
 
 pub(crate) const SUMMARY_HELP: &str = "\
-_metadata has the row groups of all .parquet files in DIR and below it, each with its file's path from DIR, so that
-readers that know such files need not open each for its footer. _common_metadata has the schema alone. Files and
-directories whose names begin with _ or . are passed over. All schemas must be the same; the order is that of the paths.
+_metadata has the row groups of all .parquet files in DIR and below, with the path of each row group's file from DIR,
+so that readers need not open every file for its footer. _common_metadata has the schema alone. Files and directories
+whose names begin with _ or . are skipped. All schemas must be the same; row groups are in the order of the paths.
 
-Write them again when files are added, removed or rewritten: nothing else tells a reader that they are old.
+Write them again when files are added, removed or rewritten: readers cannot tell that they are outdated.
 
 JSON: {directory, files, row_groups, rows, notes}.
 

@@ -38,17 +38,18 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) const VERIFY_HELP: &str = "\
-Without --quick and --deep every byte of every page is read and held against its checksum; page headers are held against
-footer and indexes; levels are counted where they are not compressed, and in columns of lists. Nothing else is
-decompressed, so that a page without a checksum may be damaged in its values: --deep finds that. `marquetry rules` lists
-what is checked. --rule with a rule of a deeper level looks that deep; --quick refuses it.
+By default every page is read and compared with its checksum, and page headers with the footer and indexes. Levels are
+counted where they are not compressed, and in columns of lists; nothing else is decompressed. So the values of a page
+without a checksum may be damaged: --deep finds that. `marquetry rules` lists the rules. --rule with a rule of a
+deeper level checks at that level; --quick refuses it.
 
-Exit code: 1 if there is a finding that is invalid or corrupt, or a file cannot be read; 0 if there are only suspicious
-ones or style, or none.
+The exit code is 1 if there is a corrupt or invalid finding, or a file cannot be read. It is 0 if there are only
+suspicious or style findings, or none.
+
 JSON: {file, pages, bytes, worst, findings: [{rule, severity, spec, row_group, column, page, offset, message}],
-omitted: [{rule, count}]}; `worst` is a severity or null, `spec` the section of the format that the rule is from.
-SARIF: one document of version 2.1.0 for all files; corrupt and invalid are errors, suspicious warnings, style notes. Files
-that cannot be read are notifications of the invocation.
+omitted: [{rule, count}]}; `worst` is a severity or null, `spec` the section of the format that has the rule. SARIF:
+one document of version 2.1.0 for all files. corrupt and invalid are errors, suspicious is a warning, style a note;
+files that cannot be read are notifications of the invocation.
 
 Examples:
   marquetry verify wines.parquet

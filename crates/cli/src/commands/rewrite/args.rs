@@ -102,28 +102,28 @@ const NOT_WITH_SHRED: [&str; 13] = [
 const NOT_WITH_GEOPARQUET: [&str; 4] = ["columns", "drop", "rename", "strip_metadata"];
 
 pub(crate) const REWRITE_HELP: &str = "\
-Without options, pages without a checksum get one, chunks without an offset index get one, and bytes that nothing refers
-to are left behind. Pages that need no change are copied byte for byte; another codec needs no decoding. What needs
-values - encodings, page and row group sizes, column indexes, statistics, bloom filters - is encoded again, column by
-column: the other columns are still copied, unless row groups change.
+Without options, rewrite adds missing checksums and offset indexes, and drops bytes that nothing refers to. Pages that
+need no change are copied byte for byte; another codec needs no decoding. Encodings, page and row group sizes, column
+indexes, statistics and bloom filters need values: the columns that they concern are encoded again, and other columns
+are still copied, unless row groups change.
 
-COLUMN is a dotted path such as producer.name and all below it, or a pattern: * stands for any characters of one name, **
-for any number of names. In double quotes a name is no pattern, may be empty, and a dot in it is a part of it: s.\"x.y\". What is
-said of a column wins over what is said of all.
+COLUMN is a dotted path such as producer.name, with all its children, or a pattern: * stands for any characters of one
+name, ** for any number of names. A name in double quotes is no pattern, may be empty, and may have dots: s.\"x.y\".
+What is set for a column overrides what is set for all.
 
-OUT appears once it is complete: until then, and after a failure, what was there before stays. The writer of IN is kept
-in the metadata as original.created.by. Encrypted columns are decrypted with --key-file, and encrypted anew with
---encrypt-file: so keys are changed. A symbolic link called OUT stays: the file that it leads to is replaced.
+OUT appears when it is complete; until then, and after a failure, an existing OUT stays. The metadata keeps the writer
+of IN as original.created.by. Encrypted columns are decrypted with --key-file and encrypted again with --encrypt-file,
+which changes keys. If OUT is a symbolic link, the file that it leads to is replaced.
 
-With --geoparquet columns of geometries have other types and other metadata, and the same values. Columns of boxes are kept;
-`marquetry convert --covering` adds them.
+--geoparquet changes the types and metadata of geometries, not their values. Covering columns are kept; `marquetry
+convert --covering` adds them.
 
-With --shred columns of VARIANT are read, and written with other columns; other options that change columns take a second
-rewrite. Shapes, and what auto does, are told by `marquetry convert --help`.
+--shred reads VARIANT columns and writes them with other leaf columns. Other options that change columns need a second
+rewrite. `marquetry convert --help` describes shapes and auto.
 
-The report has the bytes of each column before and after, and what was done. JSON: {file, rows, row_groups, size, before,
-shredding, columns: [{column, values, before, after, uncompressed, ratio, codec, encodings: [{encoding, pages}], reason}], checkpoints, notes}
-(`checkpoints` is always null).
+The report has the bytes of each column before and after, and what was done. JSON: {file, rows, row_groups, size,
+before, shredding, columns: [{column, values, before, after, uncompressed, ratio, codec, encodings: [{encoding,
+pages}], reason}], checkpoints, notes}; `checkpoints` is always null.
 
 Examples:
   marquetry rewrite old.parquet new.parquet
