@@ -21,10 +21,10 @@
 //! | NULL | Null | |
 //! | any of these | | a dictionary or runs of what it can become |
 //!
-//! [`from_array()`] is for the arrays of a column that `schema` made for them: the values, without nulls, as they are
-//! stored. Each file below has both directions.
+//! [`from_array()`] converts the arrays of a column whose schema `schema` made for them: to the non-null values, as
+//! they are stored. Each file below has both directions.
 //!
-//! Annotated columns can also be read as what they are stored as, without the annotation.
+//! Annotated columns can also be read as their stored types, without the annotation.
 
 mod array_builders;
 mod bytes;

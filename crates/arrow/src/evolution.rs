@@ -1,7 +1,8 @@
-//! Reading a file as another schema: columns that are missing, wider types, another order.
+//! Reads a file as another schema: missing columns, wider types, another order.
 //!
-//! An [`Evolution`] is a wanted Arrow schema and the rules by which a file's columns are found for it. Every batch has
-//! that schema then, whatever the file has, or opening the file fails with an error that names column and both types.
+//! An [`Evolution`] is a wanted Arrow schema and the rules by which a file's columns are found for it. Every batch then
+//! has that schema, whatever the file has. If that is not possible, opening the file fails with an error that names the
+//! column and both types.
 //!
 //! ```
 //! # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -24,7 +25,7 @@
 //!
 //! # Which types become which
 //!
-//! Those of which no value changes. A file's type is the one that it is read as by default.
+//! A type becomes another one if no value changes. A file's type is the one that it is read as by default.
 //!
 //! | from | to |
 //! |---|---|
@@ -47,10 +48,10 @@
 //! | list of any layout | list of any layout; of a fixed size only from the same one |
 //! | map | map; keys and values are found by position |
 //!
-//! Extension types, UUID or GEOMETRY for example, are those of the wanted schema. The same one with other parameters in the file, another
-//! coordinate reference system, is an error.
+//! Extension types, such as UUID or GEOMETRY, are those of the wanted schema. It is an error if the file has the same
+//! one with other parameters, such as another coordinate reference system.
 //!
-//! A value that does not fit all the same, a date of the year 9999 in nanoseconds, is an error when it is read.
+//! A value that still does not fit, such as a date of the year 9999 in nanoseconds, is an error when it is read.
 
 mod batch_adapter;
 mod chosen_columns;

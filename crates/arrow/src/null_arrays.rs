@@ -1,4 +1,4 @@
-//! Arrays of nulls, whose size is checked first: widths and lengths of types are only what metadata claims.
+//! Arrays of nulls, with a check of their size: widths and lengths of types are only what metadata claims.
 
 use arrow_array::{ArrayRef, new_null_array};
 use arrow_schema::DataType;

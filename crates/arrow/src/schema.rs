@@ -3,9 +3,9 @@
 //! Three sources, in rising order of weight:
 //!
 //! 1. the file's schema: `default_types` has the table;
-//! 2. the Arrow schema that Arrow writers leave in the file's metadata ([`ARROW_SCHEMA_KEY`]). It restores what Parquet
-//!    cannot say: dictionaries, large offsets, time zones. It is a hint: each part that does not fit the file as it is
-//!    now is passed over, because tools that rewrite files copy the metadata without reading it;
+//! 2. the Arrow schema that Arrow writers store in the file's metadata ([`ARROW_SCHEMA_KEY`]). It restores what Parquet
+//!    cannot express: dictionaries, large offsets, time zones. It is a hint: each part that does not fit the file any more
+//!    is ignored, because tools that rewrite files copy the metadata without reading it;
 //! 3. a schema that the caller wants ([`to_arrow_as`]): a part that does not fit is an error.
 
 mod bare_integers;

@@ -1,4 +1,4 @@
-//! Shredding: arrays of structs, lists and maps as levels and values of their columns. The mirror of `assemble`.
+//! Shredding: converts arrays of structs, lists and maps to levels and values of their columns. The mirror of `assemble`.
 //!
 //! Works from the top down. At each field, the slots that are still present are a short list of ranges of its array,
 //! and the levels of the entries so far are known ([`LevelBuilder`]). Sibling fields share both. Values below a null

@@ -1,9 +1,10 @@
 //! Arrays from parts that were validated when they were decoded. All of the crate's `unsafe` is here.
 //!
-//! Arrow's checked constructors would look at every view and every character a second time. What they check holds:
+//! Arrow's checked constructors would check every view and every character a second time. What they check holds:
 //!
-//! - INVARIANT: each view of a [`StringViews`] is inline, or names a buffer of it, a range inside that buffer, and that range's
-//!   first four bytes; inline views are padded with zeros. The decoders of `marquetry-encoding` build them so.
+//! - INVARIANT: each view of a [`StringViews`] is inline, or refers to one of its buffers, a range inside that buffer,
+//!   and that range's first four bytes. Inline views are padded with zeros. The decoders of `marquetry-encoding` build
+//!   them so.
 //! - INVARIANT: the offsets of a [`OffsetStrings`](marquetry_encoding::OffsetStrings) ascend from 0. Only its methods
 //!   append to them, and they append lengths. The same holds for [`ListOffsets`](marquetry_core::nesting::ListOffsets),
 //!   which are made of a column's levels only.

@@ -1,4 +1,4 @@
-//! Binds a predicate to a file, with what its stored Arrow schema says of columns that Parquet has no annotation for.
+//! Binds a predicate to a file, with the types that its stored Arrow schema gives to columns without a Parquet annotation.
 
 use super::options::ArrowReaderOptions;
 use super::resolved_schema::of_file;

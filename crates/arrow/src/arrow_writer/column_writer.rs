@@ -1,4 +1,4 @@
-//! Column writers for hosts that have threads of their own, by the names of the `parquet` crate.
+//! Column writers for hosts with their own threads, under the names of the `parquet` crate.
 //!
 //! ```text
 //! factory ──► a writer for each column ──► any thread: write, write, .. close ──► chunks ──► row group of the file

@@ -1,4 +1,4 @@
-//! Whether pages of another file may be copied into this one: only if both files' Arrow schemas read the same values from them.
+//! Checks whether pages of another file may be copied into this one: both files' Arrow schemas must read the same values from them.
 
 use crate::schema::copied::{CopiedAs, PageTypes};
 use marquetry_base::{Error, Limits, Result};

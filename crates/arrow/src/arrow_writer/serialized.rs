@@ -1,4 +1,4 @@
-//! A file whose column chunks are made elsewhere, by the names of the `parquet` crate.
+//! A file whose column chunks are made elsewhere, under the names of the `parquet` crate.
 
 use super::column_chunk::ArrowColumnChunk;
 use super::copied_types::{check_page_types, page_types};

@@ -1,4 +1,4 @@
-//! Values of 32 and 64 bits: integers, floats, and dates and times in the unit they are stored in; and booleans.
+//! Values of 32 and 64 bits: integers, floats, dates and times in their stored unit; and booleans.
 
 use super::array_builders::primitive;
 use super::conversion_error::{ConversionError, wrong_array};

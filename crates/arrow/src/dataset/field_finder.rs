@@ -1,4 +1,4 @@
-//! Finds a file's fields for those of a table, by the rules of reading.
+//! Finds a file's fields for those of a table, by the rules of schema evolution.
 
 use crate::evolution::MatchBy;
 use crate::schema::FIELD_ID_KEY;

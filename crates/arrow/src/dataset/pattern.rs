@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(found.unwrap(), ["_st/t/x.parquet"]);
     }
 
-    /// Each of several `**` leads to all places below; they are looked at once for each.
+    /// Several `**` all lead to the places below; each place is visited once for each `**`.
     #[test]
     fn several_wildcards_of_directories_end() {
         let deep = "d/".repeat(30) + "x.parquet";

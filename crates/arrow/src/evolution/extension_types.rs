@@ -1,4 +1,4 @@
-//! Extension types of one column in several files: what one file's says of values is not true of another file's.
+//! Extension types of one column in several files: what one file's type says of its values may not hold for another file's.
 
 use crate::schema::{GEOPARQUET_KEY, StatedExtension, forget_extension, geoparquet_columns};
 use arrow_schema::{Field, Schema};

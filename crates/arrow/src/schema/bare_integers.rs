@@ -73,7 +73,7 @@ mod tests {
     use bytes::Bytes;
     use std::sync::Arc;
 
-    /// Whether a file of this column is opened with the column as `wanted`.
+    /// Opens a file of this column with the column as `wanted`. Returns the error's message if that fails.
     fn is_read_as(column: &ArrayRef, wanted: &DataType) -> Result<(), String> {
         let batch = RecordBatch::try_from_iter_with_nullable([("c", column.clone(), true)]).unwrap();
         let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
@@ -101,7 +101,7 @@ mod tests {
             (&duration, Duration(Millisecond)),
             (&duration, Int64),
             (&seconds, Timestamp(Second, Some("UTC".into()))),
-            // As milliseconds they are stored.
+            // They are stored as milliseconds.
             (&seconds, Timestamp(Millisecond, None)),
             (&millis, Timestamp(Microsecond, None)),
             (&millis, Int64),

@@ -1,4 +1,4 @@
-//! Pairs of metadata that are not text, as text.
+//! Represents key-value metadata that is not text as text.
 //!
 //! Metadata is bytes in Arrow's format and in its other libraries. In the Rust types it is text, so pairs that are not
 //! UTF-8 cannot be represented. They are left out, or become hexadecimal digits, which callers that know of them

@@ -1,4 +1,4 @@
-//! Meanings that Arrow has no type for: extension types, which are a name in the field's metadata.
+//! Extension types, for meanings that Arrow has no type for: a name in the field's metadata.
 
 use super::binary_metadata;
 use super::from_arrow::geo;

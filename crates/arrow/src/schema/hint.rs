@@ -1,4 +1,4 @@
-//! Applies the stored Arrow schema to a leaf, where it fits what the file has.
+//! Applies the stored Arrow schema to a leaf, if it fits the file.
 
 use super::compatibility::{fits, fits_as_meant};
 use super::lists::element_of;

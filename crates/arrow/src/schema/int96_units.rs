@@ -1,4 +1,4 @@
-//! The units of INT96 timestamps, each column's own.
+//! The units of INT96 timestamps, one for each column.
 
 use arrow_schema::TimeUnit;
 use marquetry_core::schema::Leaf;

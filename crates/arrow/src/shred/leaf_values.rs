@@ -1,4 +1,4 @@
-//! The values of one column that are shredded, and why some of them cannot be.
+//! The shredded values of one column, and the reasons why some cannot be stored.
 
 use crate::convert::ConversionError;
 use marquetry_core::nesting::ColumnValues;

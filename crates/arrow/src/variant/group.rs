@@ -1,4 +1,4 @@
-//! A `value` and its `typed_value`: of the column itself, of a field of a shredded object, of the elements of a shredded array.
+//! A `value` and its `typed_value`: of the column itself, of a field of a shredded object, or of the elements of a shredded array.
 
 use super::bytes::{Bytes, bytes_of};
 use super::typed::Primitive;
