@@ -250,6 +250,7 @@ impl<W: Write + Send> ArrowWriter<W> {
     }
 
     /// Returns a factory of column writers, for row groups that the host fills on any thread while this writer writes.
+    ///
     /// [Append](Self::append_row_group) their chunks. If nothing else is written,
     /// [`into_serialized_writer`](Self::into_serialized_writer) is simpler.
     pub fn row_group_writer_factory(&self) -> ArrowRowGroupWriterFactory {

@@ -20,22 +20,22 @@
 //! ```
 //!
 //! # What is fetched
-//! 1. The end of the file: a request for its last 64 KiB, which have the footer of most files, and a second one if not.
-//! 2. With a filter, for each row group that statistics do not rule out: its page indexes, and what else can rule out rows;
-//!    then the pages of the columns that the filter looks at, of the rows that are left.
-//! 3. For each row group the pages of the chosen columns that have wanted rows, in few requests ([`CoalesceOptions`]). While a
-//!    row group is decoded the next ones are fetched, up to
+//! 1. The end of the file: a request for its last 64 KiB, which hold the footer of most files, and a second one if not.
+//! 2. With a filter, for each row group that statistics do not rule out: its page indexes, and what else can rule out
+//!    rows; then the pages of the filter's columns, for the rows that are left.
+//! 3. For each row group, the pages of the chosen columns that have selected rows, in few requests
+//!    ([`CoalesceOptions`]). While a row group is decoded, the next ones are fetched, up to
 //!    [`with_prefetch`](ParquetRecordBatchStreamBuilder::with_prefetch) bytes.
 //!
 //! Decoding happens between two waits, on the thread that polls, or elsewhere for row groups that are [handed
 //! out](ParquetRecordBatchStream::next_row_group). Retries are up to the source.
 //!
-//! # What a reader does besides
+//! # What only a reader does
 //! A stream supports everything that
 //! [`ParquetRecordBatchReaderBuilder`](crate::arrow_reader::ParquetRecordBatchReaderBuilder) does, except
 //! - `with_threads`: a stream decodes on the thread that polls it, or hands out row groups to others;
-//! - [`with_checkpoint_recovery`](crate::arrow_reader::ArrowReaderOptions::with_checkpoint_recovery), which would fetch all
-//!   of a file, from its end to its beginning.
+//! - [`with_checkpoint_recovery`](crate::arrow_reader::ArrowReaderOptions::with_checkpoint_recovery), which would fetch
+//!   the whole file, from its end to its beginning.
 //!
 //! If damage is no error ([`OnCorrupt`](crate::arrow_reader::OnCorrupt)), all pages of a row group's chosen columns are
 //! checked before any of its rows is returned, as in a reader. So they are fetched whole.

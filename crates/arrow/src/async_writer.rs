@@ -25,7 +25,7 @@
 //! store](marquetry_core::write::WriterPropertiesBuilder::set_spill_store), until it ends. Then its pages are written
 //! to the sink one by one, without a copy of the whole.
 //!
-//! # Giving up
+//! # Aborting
 //! A writer that is dropped before its end drops its sink, which leaves nothing that could be taken for a file. If a
 //! future of the writer is dropped before it is ready, the file is in an unknown state, and all later calls fail.
 

@@ -76,8 +76,10 @@ use marquetry_base::Result;
 use std::path::Path;
 
 /// Returns the files that `path` stands for, out of all files of a store, as [`Dataset::open`] finds them on a disk:
-/// files that match the pattern, and files below folders that match. A path without wildcards is a file or folder.
-/// Names and path have `/` between their parts. The result is sorted alphabetically.
+/// files that match the pattern, and files below folders that match.
+///
+/// A path without wildcards is a file or folder. Names and path have `/` between their parts. The result is sorted
+/// alphabetically.
 ///
 /// Fails if the pattern is not valid.
 ///

@@ -144,9 +144,11 @@ impl Evolution {
         self
     }
 
-    /// Sets the value, an array of one row, of a field that a file lacks. `path` has the names from the root on, joined
-    /// by dots. Elements, keys and values of lists and maps have the names of the wanted schema. Opening a file fails
-    /// if the value's type is neither the field's type nor one that becomes it.
+    /// Sets the value, an array of one row, of a field that a file lacks.
+    ///
+    /// `path` has the names from the root on, joined by dots. Elements, keys and values of lists and maps have the
+    /// names of the wanted schema. Opening a file fails if the value's type is neither the field's type nor one that
+    /// becomes it.
     #[must_use]
     pub fn with_default(mut self, path: impl Into<String>, value: ArrayRef) -> Self {
         self.defaults.insert(path.into(), value);
@@ -161,8 +163,10 @@ impl Evolution {
     }
 
     /// Declares that the root's column of this name is a [path into a VARIANT](crate::variant::VariantPath), such as
-    /// `payload:user.id::bigint`, with the type of that path. A file may have the VARIANT shredded in any way. The
-    /// VARIANT is found by its name, however other fields are found. A file without it lacks the column.
+    /// `payload:user.id::bigint`, with the type of that path.
+    ///
+    /// A file may have the VARIANT shredded in any way. The VARIANT is found by its name, however other fields are
+    /// found. A file without it lacks the column.
     #[must_use]
     pub fn with_path(mut self, name: impl Into<String>) -> Self {
         self.paths.push(name.into());

@@ -11,6 +11,7 @@ use marquetry_core::predicate::{BareTime, BoundPredicate, Predicate};
 use std::cell::OnceCell;
 
 /// Binds a predicate to the columns of a file, as [`Predicate::bind`] does, with the types of the stored Arrow schema.
+///
 /// That schema may declare integers to be durations, or times in a unit that Parquet lacks. Literals are then compared
 /// in displayed form: `took > 'PT1.5S'`.
 ///

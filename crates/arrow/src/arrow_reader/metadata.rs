@@ -119,8 +119,9 @@ impl ArrowReaderMetadata {
     }
 
     /// Like [`statistics`](Self::statistics), with bounds as a table has them: as values of `field`, to which the
-    /// column is promoted as by an [`Evolution`](crate::evolution::Evolution). If the file lacks the column, the arrays
-    /// are all null.
+    /// column is promoted as by an [`Evolution`](crate::evolution::Evolution).
+    ///
+    /// If the file lacks the column, the arrays are all null.
     ///
     /// Fails if the column's values cannot become the field's type.
     ///

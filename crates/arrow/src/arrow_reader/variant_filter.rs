@@ -73,9 +73,10 @@ pub(crate) fn variant_filter(
     }
     Ok(Some(VariantFilter { weaker: Predicate::And(weaker), filters }))
 }
-/// Returns a predicate over the columns of a file to [prune](marquetry_core::prune) row groups and pages by. It is true
-/// of at least the rows of which `predicate` is true. Also returns whether the two are equivalent, as when there is no
-/// path into a VARIANT.
+/// Returns a predicate over the columns of a file to [prune](marquetry_core::prune) row groups and pages by.
+///
+/// It is true of at least the rows of which `predicate` is true. Also returns whether the two are equivalent, as when
+/// there is no path into a VARIANT.
 ///
 /// # Errors
 ///

@@ -127,8 +127,9 @@ pub struct ArrowLeafColumn {
 }
 
 /// Splits `array` into parts for the writers of all columns below `field`, in their order: one part for an array that
-/// is not nested, and one for each leaf of structs, lists and maps. Copies nothing, and leaves making levels to
-/// [`ArrowColumnWriter::write`].
+/// is not nested, and one for each leaf of structs, lists and maps.
+///
+/// Copies nothing, and leaves making levels to [`ArrowColumnWriter::write`].
 ///
 /// Fails if the array's type is not the field's.
 ///

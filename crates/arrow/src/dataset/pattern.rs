@@ -32,9 +32,10 @@ pub fn is_of_wildcards(part: Component<'_>) -> bool {
     matches!(part, Component::Normal(name) if has_wildcards(&name.to_string_lossy()))
 }
 
-/// Returns the files and directories that match a pattern of `*`, `?`, `[]` and `**`, sorted. Wildcards do not match
-/// names that begin with `.` or `_`, which directory listings skip, too, unless the part of the pattern itself begins
-/// so.
+/// Returns the files and directories that match a pattern of `*`, `?`, `[]` and `**`, sorted.
+///
+/// Wildcards do not match names that begin with `.` or `_`, which directory listings skip, too, unless the part of the
+/// pattern itself begins so.
 ///
 /// Fails if the pattern is not valid, or if a directory cannot be read.
 ///

@@ -4,8 +4,10 @@ use marquetry_base::Error;
 use std::fmt;
 
 /// Returns whether the files of a table differ in such a way that
-/// [`Dataset::union_by_name`](super::Dataset::union_by_name) could read them. The error's text says so in words that
-/// fit any interface. With this, an interface can add its own name for the option.
+/// [`Dataset::union_by_name`](super::Dataset::union_by_name) could read them.
+///
+/// The error's text says so in words that fit any interface. With this, an interface can add its own name for the
+/// option.
 ///
 /// ```
 /// use marquetry_arrow::dataset::is_helped_by_union;

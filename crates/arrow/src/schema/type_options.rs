@@ -95,9 +95,11 @@ pub struct HintPolicy(Arc<FollowHint>);
 type FollowHint = dyn Fn(&Leaf, &DataType) -> Option<DataType> + Send + Sync;
 
 impl HintPolicy {
-    /// Creates a policy. `follow` is called with a leaf and the type that it had when the file was written. It returns
-    /// the type to restore, or `None` for the type that the Parquet schema alone gives. The field's metadata is
-    /// restored in any case, except for an extension type of values that are not restored.
+    /// Creates a policy.
+    ///
+    /// `follow` is called with a leaf and the type that it had when the file was written. It returns the type to
+    /// restore, or `None` for the type that the Parquet schema alone gives. The field's metadata is restored in any
+    /// case, except for an extension type of values that are not restored.
     pub fn new(follow: impl Fn(&Leaf, &DataType) -> Option<DataType> + Send + Sync + 'static) -> Self {
         HintPolicy(Arc::new(follow))
     }
