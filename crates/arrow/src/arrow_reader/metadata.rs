@@ -103,8 +103,8 @@ impl ArrowReaderMetadata {
         &self.metadata
     }
 
-    /// Returns the Arrow schema of all columns, virtual ones last. It is made at the first call, so do not call this to
-    /// read few columns of many.
+    /// Returns the Arrow schema of all columns, virtual ones last. It is made at the first call, which takes
+    /// time in a wide file: to read few of its columns, do without it.
     pub fn schema(&self) -> &SchemaRef {
         &self.whole().schema
     }
