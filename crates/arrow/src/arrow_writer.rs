@@ -4,8 +4,8 @@
 //! write ──► batches that wait ──► pass: each column of all of them is shredded and encoded ──► chunks ──► row group
 //! ```
 //!
-//! Batches wait until there is work for a while, so that threads are worth starting. What is written depends on the rows
-//! and the properties only, not on the number of threads.
+//! Batches are buffered until there is enough work to be worth starting threads. The output depends only on the rows
+//! and the properties, not on the number of threads.
 
 mod batch_schema;
 mod column_chunk;
@@ -250,6 +250,7 @@ impl<W: Write + Send> ArrowWriter<W> {
     }
 
     /// Returns a factory of column writers, for row groups that the host fills on any thread while this writer writes.
+    ///
     /// [Append](Self::append_row_group) their chunks. If nothing else is written,
     /// [`into_serialized_writer`](Self::into_serialized_writer) is simpler.
     pub fn row_group_writer_factory(&self) -> ArrowRowGroupWriterFactory {

@@ -1,7 +1,7 @@
 //! Assembles the arrays of fields from the arrays of their leaves.
 //!
-//! The levels of the first leaf below a field say how many slots the field has, which are null and where lists begin;
-//! the leaves below give the values. What the levels of two leaves say of a field above both must agree.
+//! The levels of the first leaf below a field tell how many slots the field has, which are null and where lists begin.
+//! The leaves below give the values. If two leaves are below the same field, their levels must agree on it.
 
 use crate::arrow_error;
 use crate::column_map::ColumnMap;
@@ -21,16 +21,16 @@ use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Schema;
 use std::sync::Arc;
 
-/// What was read of the columns for one batch of rows, by column number. Assembling takes the batches out.
+/// The columns that were read for one batch of rows, by column number. Assembling takes the batches out.
 #[derive(Debug)]
 pub(crate) struct Leaves<'a> {
     /// The file's schema.
     pub(crate) schema: &'a Schema,
     /// The batch of each column that was read.
     pub(crate) batches: &'a mut ColumnMap<Option<ColumnBatch>>,
-    /// One for each of these columns; kept from batch to batch.
+    /// The dictionary cache of each of these columns, kept from batch to batch.
     pub(crate) dictionaries: &'a mut ColumnMap<DictionaryCache>,
-    /// What batches and arrays take of the read's memory, until all arrays are handed over.
+    /// The memory reserved for batches and arrays, until all arrays are handed over.
     pub(crate) held: &'a mut MemoryReservation,
 }
 
@@ -64,7 +64,7 @@ impl Leaves<'_> {
     }
 }
 
-/// The array of `field`, of the type of `to`, which must be one that [`crate::schema`] made or accepted for it.
+/// Assembles the array of `field`, with the type of `to`, which [`crate::schema`] must have made or accepted for it.
 ///
 /// Fails if columns of the field disagree on its slots, on a null map key, and on values that the type cannot hold.
 pub(crate) fn assemble(field: &NestedField, to: &ArrowField, leaves: &mut Leaves<'_>) -> Result<ArrayRef> {
@@ -157,7 +157,7 @@ fn map(
     Ok(Arc::new(map.map_err(arrow_error)?))
 }
 
-/// All columns of a group must say the same of it and of what is above it.
+/// Fails unless all columns of a group agree on it and on what is above it.
 fn same_groups(group: &NestedField, fields: &[NestedField], leaves: &Leaves<'_>) -> Result<()> {
     if group.def == 0 {
         return Ok(());
@@ -175,7 +175,7 @@ fn same_groups(group: &NestedField, fields: &[NestedField], leaves: &Leaves<'_>)
     Ok(())
 }
 
-/// All columns of a field must have as many slots for it as its first one.
+/// Fails unless all columns of a field have the same number of slots for it as its first one.
 fn agree(
     above: &NestedField,
     wanted: usize,
@@ -224,7 +224,7 @@ fn widened<O: OffsetSizeTrait>(offsets: Vec<i32>) -> ScalarBuffer<O> {
     offsets.into_iter().map(|offset| O::usize_as(offset as usize)).collect()
 }
 
-/// Parquet stores nothing for a null list; Arrow wants `size` elements there as well.
+/// Builds a fixed-size list. Parquet stores nothing for a null list, but Arrow needs `size` elements there as well.
 fn fixed_size_list(
     element: FieldRef,
     size: i32,
@@ -251,19 +251,19 @@ fn fixed_size_list(
     Ok(Arc::new(array.map_err(arrow_error)?))
 }
 
-/// `elements` with `size` nulls for each null list. `held` grows by what they take.
+/// Returns `elements` with `size` nulls inserted for each null list. Grows `held` by the memory that they take.
 fn padded(
     elements: &ArrayRef,
     nulls: &NullBuffer,
     size: usize,
     held: &mut MemoryReservation,
 ) -> Result<ArrayRef> {
-    // The size is only what metadata claims, and so is the width of an element: nulls alone must not make them cost gigabytes.
+    // The list size and an element's width are only what metadata claims: nulls alone must not cost gigabytes.
     let padding = nulls.null_count().saturating_mul(size);
     let len = elements.len().saturating_add(padding);
     let bytes = check_nulls(elements.data_type(), len, MAX_NULL_BYTES)?;
     held.grow(bytes.saturating_add(len.saturating_mul(POSITION_BYTES)))?;
-    // Arrow takes no nulls out of runs where there are no runs.
+    // Arrow cannot take nulls out of an empty run array.
     if elements.is_empty() {
         return null_array(elements.data_type(), padding);
     }
@@ -279,7 +279,7 @@ fn padded(
     arrow_select::take::take(elements, &UInt32Array::from(positions), None).map_err(arrow_error)
 }
 
-/// Bytes of a position while elements are taken: an option of a number, and the number with its bit.
+/// Memory per position while elements are taken, in bytes: an optional number, and the number with its bit.
 const POSITION_BYTES: usize = 13;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Reads record batches as a stream, from files whose bytes arrive asynchronously: object stores, web servers.
 //!
-//! No runtime is imposed: a file is anything that implements [`AsyncSource`], and a stream does nothing that is not
-//! asked of it by polling. Names are those that the `parquet` crate's users know.
+//! No runtime is imposed: a file is anything that implements [`AsyncSource`], and a stream only works while it is
+//! polled. Names are those that the `parquet` crate's users know.
 //!
 //! ```
 //! use futures::{StreamExt, executor::block_on};
@@ -20,28 +20,29 @@
 //! ```
 //!
 //! # What is fetched
-//! 1. The end of the file: a request for its last 64 KiB, which have the footer of most files, and a second one if not.
-//! 2. With a filter, for each row group that statistics do not rule out: its page indexes, and what else can rule out rows;
-//!    then the pages of the columns that the filter looks at, of the rows that are left.
-//! 3. For each row group the pages of the chosen columns that have wanted rows, in few requests ([`CoalesceOptions`]). While a
-//!    row group is decoded the next ones are fetched, up to
+//! 1. The end of the file: a request for its last 64 KiB, which hold the footer of most files, and a second one if not.
+//! 2. With a filter, for each row group that statistics do not rule out: its page indexes, and what else can rule out
+//!    rows; then the pages of the filter's columns, for the rows that are left.
+//! 3. For each row group, the pages of the chosen columns that have selected rows, in few requests
+//!    ([`CoalesceOptions`]). While a row group is decoded, the next ones are fetched, up to
 //!    [`with_prefetch`](ParquetRecordBatchStreamBuilder::with_prefetch) bytes.
 //!
-//! Decoding is work between two waits, done by whoever polls; or elsewhere, of row groups that are
-//! [handed out](ParquetRecordBatchStream::next_row_group). Retries are up to the source.
+//! Decoding happens between two waits, on the thread that polls, or elsewhere for row groups that are [handed
+//! out](ParquetRecordBatchStream::next_row_group). Retries are up to the source.
 //!
-//! # What a reader does besides
-//! A stream takes all that [`ParquetRecordBatchReaderBuilder`](crate::arrow_reader::ParquetRecordBatchReaderBuilder) does, but
+//! # What only a reader does
+//! A stream supports everything that
+//! [`ParquetRecordBatchReaderBuilder`](crate::arrow_reader::ParquetRecordBatchReaderBuilder) does, except
 //! - `with_threads`: a stream decodes on the thread that polls it, or hands out row groups to others;
-//! - [`with_checkpoint_recovery`](crate::arrow_reader::ArrowReaderOptions::with_checkpoint_recovery), which would fetch all
-//!   of a file, from its end to its beginning.
+//! - [`with_checkpoint_recovery`](crate::arrow_reader::ArrowReaderOptions::with_checkpoint_recovery), which would fetch
+//!   the whole file, from its end to its beginning.
 //!
-//! Where damage is no error ([`OnCorrupt`](crate::arrow_reader::OnCorrupt)), all pages of the chosen columns of a row group
-//! are looked at before any of its rows is given, as a reader does; so they are fetched whole.
+//! If damage is no error ([`OnCorrupt`](crate::arrow_reader::OnCorrupt)), all pages of a row group's chosen columns are
+//! checked before any of its rows is returned, as in a reader. So they are fetched whole.
 //!
 //! # Cancelling
-//! A stream can be dropped at any time, and so can a future that waits for its next batch: the stream goes on where it
-//! was when it is asked again.
+//! A stream can be dropped at any time, and so can a future that waits for its next batch: the stream continues where
+//! it was when it is polled again.
 
 mod builder;
 mod cached_tail;

@@ -1,7 +1,6 @@
-//! Writes record batches to where bytes are taken asynchronously: object stores, connections.
+//! Writes record batches to asynchronous destinations: object stores, connections.
 //!
-//! No runtime is imposed: a destination is anything that implements [`AsyncSink`], and a writer does nothing that is not asked
-//! of it by polling.
+//! No runtime is imposed: a destination is anything that implements [`AsyncSink`], and a writer only works while it is polled.
 //!
 //! ```
 //! use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -22,13 +21,13 @@
 //! ```
 //!
 //! # Memory
-//! A row group waits in memory, or past the memory limit in the [spill
-//! store](marquetry_core::write::WriterPropertiesBuilder::set_spill_store), until it ends; then its pages are given to the sink
-//! one by one, without a copy of the whole.
+//! A row group is held in memory, or past the memory limit in the [spill
+//! store](marquetry_core::write::WriterPropertiesBuilder::set_spill_store), until it ends. Then its pages are written
+//! to the sink one by one, without a copy of the whole.
 //!
-//! # Giving up
-//! A writer that is dropped before its end drops its sink, which leaves nothing that could be taken for a file. A future of
-//! the writer that is dropped before it is ready leaves the file in an unknown state: all that comes after is an error.
+//! # Aborting
+//! A writer that is dropped before its end drops its sink, which leaves nothing that could be taken for a file. If a
+//! future of the writer is dropped before it is ready, the file is in an unknown state, and all later calls fail.
 
 mod sink;
 mod task;

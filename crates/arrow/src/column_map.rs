@@ -2,18 +2,18 @@
 
 use marquetry_base::Error;
 
-/// Values of columns that are known by their numbers in the file.
+/// A map from columns, by their numbers in the file, to values.
 ///
-/// PERF: of a file with thousands of columns one is read with room for one.
+/// PERF: reading one column of a file with thousands needs room for one value only.
 #[derive(Debug)]
 pub(crate) struct ColumnMap<T> {
-    /// Ascending.
+    /// In ascending order.
     leaves: Vec<usize>,
     values: Vec<T>,
 }
 
 impl<T> ColumnMap<T> {
-    /// One for each of these columns, which may be named more than once.
+    /// Creates a value for each of these columns, which may repeat.
     pub(crate) fn new(leaves: impl IntoIterator<Item = usize>, value: impl FnMut() -> T) -> Self {
         let mut leaves: Vec<usize> = leaves.into_iter().collect();
         leaves.sort_unstable();
@@ -32,7 +32,7 @@ impl<T> ColumnMap<T> {
         self.values.get_mut(place)
     }
 
-    /// The columns, ascending, and what there is of each.
+    /// Iterates over the columns in ascending order, with their values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         self.leaves.iter().copied().zip(&self.values)
     }
@@ -47,7 +47,7 @@ impl<T> ColumnMap<T> {
 
     #[inline]
     fn place(&self, leaf: usize) -> Option<usize> {
-        // The columns of most reads are the first ones, or all.
+        // Most reads have the first columns, or all of them.
         match self.leaves.get(leaf) {
             Some(there) if *there == leaf => Some(leaf),
             _ => self.leaves.binary_search(&leaf).ok(),
@@ -55,13 +55,13 @@ impl<T> ColumnMap<T> {
     }
 }
 
-/// What is wrong if there is nothing of a column.
+/// Returns the error for a column without a value.
 #[cold]
 pub(crate) fn missing(leaf: usize) -> Error {
     Error::argument(format!("column {leaf} was not read"))
 }
 
-/// Of pairs in the order of the columns, no column twice.
+/// From pairs in the order of the columns, without repetitions.
 impl<T> FromIterator<(usize, T)> for ColumnMap<T> {
     fn from_iter<I: IntoIterator<Item = (usize, T)>>(pairs: I) -> Self {
         let (leaves, values): (Vec<_>, _) = pairs.into_iter().unzip();

@@ -1,7 +1,8 @@
 //! Converts the values of one column to an Arrow array, and back.
 //!
-//! [`crate::schema::compatibility`] is the table of what a column can become; [`into_array`] makes it so. A pair of stored layout and Arrow type
-//! is looked at once a batch, and then one loop runs over all values, or none where the layouts are the same.
+//! [`crate::schema::compatibility`] is the table of what a column can become; [`into_array`] makes it so. The pair of
+//! stored layout and Arrow type is looked up once per batch. Then one loop runs over all values, or none if the layouts
+//! are the same.
 //!
 //! | stored as | becomes, by default | and, where hinted at or wanted |
 //! |---|---|---|
@@ -20,10 +21,10 @@
 //! | NULL | Null | |
 //! | any of these | | a dictionary or runs of what it can become |
 //!
-//! [`from_array()`] is for the arrays of a column that `schema` made for them: the values, without nulls, as they are
-//! stored. Each file below has both directions.
+//! [`from_array()`] converts the arrays of a column whose schema `schema` made for them: to the non-null values, as
+//! they are stored. Each file below has both directions.
 //!
-//! Annotated columns can also be read as what they are stored as, without the annotation.
+//! Annotated columns can also be read as their stored types, without the annotation.
 
 mod array_builders;
 mod bytes;
@@ -56,10 +57,10 @@ use marquetry_core::read::ColumnBatch;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::Values;
 
-/// The array of type `to` of one batch of `leaf`.
+/// Converts one batch of `leaf` to an array of type `to`.
 ///
-/// Text in `batch` must be UTF-8, as the chunk reader guarantees. `cache` keeps the values of the column's dictionary
-/// between batches, as dictionary arrays and timestamps of INT96 have them.
+/// Text in `batch` must be UTF-8, as the chunk reader guarantees. `cache` keeps the converted values of the column's
+/// dictionary between batches, for dictionary arrays and for timestamps of INT96.
 pub(crate) fn into_array(
     batch: ColumnBatch,
     leaf: &Leaf,
@@ -71,7 +72,7 @@ pub(crate) fn into_array(
         DataType::RunEndEncoded(ends, of) => run::split(batch, ends.data_type())
             .and_then(|(runs, ends)| ends.into_array(&into_array(runs, leaf, of.data_type(), cache)?, to)),
         _ => {
-            // PERF: a batch is not moved about as a whole.
+            // PERF: taken apart, because moving a whole batch costs time.
             let ColumnBatch { values, validity, dictionary, .. } = batch;
             let dictionary = match (to, dictionary) {
                 (DataType::Timestamp(unit, _), Some(dictionary)) => Some(cache.timestamps(dictionary, *unit)),
@@ -84,7 +85,7 @@ pub(crate) fn into_array(
     result.map_err(|error| error.in_column(leaf.dotted().clone()))
 }
 
-/// How many bytes an array of type `to` takes that are not those of the batch.
+/// Returns how many bytes an array of type `to` takes that it does not share with the batch.
 pub(crate) fn copied_bytes(batch: &ColumnBatch, to: &DataType) -> usize {
     match (&batch.values, to) {
         (

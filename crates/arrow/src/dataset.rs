@@ -11,28 +11,30 @@
 //! ```
 //!
 //! # Which files
-//! A path may be a file; a directory, which means the files below it that end in `.parquet`, `.parq` or `.pq`, or if there
-//! is none all of them; a pattern with `*`, `**`, `?` or `[]`; or a summary file (`_metadata`), which means the files that
-//! it names. In directories what begins with `.` or `_` is passed over, but for directories like `_key=value`. Paths are
-//! read in the order given, the files of a directory or pattern sorted by their paths.
+//! A path may be a file, a directory, a pattern with `*`, `**`, `?` or `[]`, or a summary file (`_metadata`). A
+//! directory stands for the files below it that end in `.parquet`, `.parq` or `.pq`, or for all files if there are none
+//! of these. Names in directories that begin with `.` or `_` are skipped, except for directories like `_key=value`. A
+//! summary stands for the files that it lists. Paths are read in the given order, the files of a directory or pattern
+//! sorted by path.
 //!
-//! A summary is a file from who knows where: the files it names must be below its own directory, links followed.
+//! A summary is untrusted: the files that it lists must be below its own directory, after all links are followed.
 //!
 //! # Partitions
-//! A directory called `key=value` on the way to a file, as the path was given, makes a column of all its rows, behind the
-//! columns of the files; a column of that name in a file is not read. Values are percent-decoded, and
-//! `__HIVE_DEFAULT_PARTITION__` is null. A key whose values are all integers is Int64, one of dates `YYYY-MM-DD` Date32,
-//! any other text: `007` is text, so that nothing is lost. [`Dataset::partition_type`] says otherwise.
+//! A directory `key=value` on the path to a file, as the path was given, makes a column for all of the file's rows,
+//! behind the columns of the files. A column of that name in a file is not read. Values are percent-decoded, and
+//! `__HIVE_DEFAULT_PARTITION__` is null. A key is Int64 if all its values are integers, Date32 if all are dates
+//! `YYYY-MM-DD`, and otherwise text: `007` is text, so that nothing is lost. [`Dataset::partition_type`] overrides
+//! that.
 //!
 //! # One schema
-//! It is that of the first file. The others must have the same columns, in any order, of types that
-//! [become those](crate::evolution) without any value changing; anything else is an error that names the file. With
-//! [`Dataset::union_by_name`] the schema has the columns of all files, null where a file has none, each of the narrowest type
-//! that holds the values of all. With [`Dataset::evolve`] it is any schema.
+//! It is that of the first file. The others must have the same columns, in any order, with types that [become
+//! those](crate::evolution) without a change of values. Anything else is an error that names the file. With
+//! [`Dataset::union_by_name`], the schema has the columns of all files, null where a file lacks one, each with the
+//! narrowest type that holds the values of all. With [`Dataset::evolve`], it is any schema.
 //!
-//! # Files whose bytes come late
-//! With the feature `async` a table may be of files that are asked for and waited for: `Dataset::from_async_files`, and
-//! `Dataset::stream`, which gives the same rows as [`Dataset::batches`] does.
+//! # Asynchronous sources
+//! With the feature `async`, a table may consist of asynchronous sources: `Dataset::from_async_files`, and
+//! `Dataset::stream`, which returns the same rows as [`Dataset::batches`].
 
 mod choice;
 mod data_file;
@@ -74,8 +76,10 @@ use marquetry_base::Result;
 use std::path::Path;
 
 /// Returns the files that `path` stands for, out of all files of a store, as [`Dataset::open`] finds them on a disk:
-/// files that match the pattern, and files below folders that match. A path without wildcards is a file or folder.
-/// Names and path have `/` between their parts. The result is sorted alphabetically.
+/// files that match the pattern, and files below folders that match.
+///
+/// A path without wildcards is a file or folder. Names and path have `/` between their parts. The result is sorted
+/// alphabetically.
 ///
 /// Fails if the pattern is not valid.
 ///

@@ -1,7 +1,8 @@
-//! Reading a file as another schema: columns that are missing, wider types, another order.
+//! Reads a file as another schema: missing columns, wider types, another order.
 //!
-//! An [`Evolution`] is a wanted Arrow schema and the rules by which a file's columns are found for it. Every batch has
-//! that schema then, whatever the file has, or opening the file fails with an error that names column and both types.
+//! An [`Evolution`] is a wanted Arrow schema and the rules by which a file's columns are found for it. Every batch then
+//! has that schema, whatever the file has. If that is not possible, opening the file fails with an error that names the
+//! column and both types.
 //!
 //! ```
 //! # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -24,7 +25,7 @@
 //!
 //! # Which types become which
 //!
-//! Those of which no value changes. A file's type is the one that it is read as by default.
+//! A type becomes another one if no value changes. A file's type is the one that it is read as by default.
 //!
 //! | from | to |
 //! |---|---|
@@ -47,10 +48,10 @@
 //! | list of any layout | list of any layout; of a fixed size only from the same one |
 //! | map | map; keys and values are found by position |
 //!
-//! Extension types, UUID or GEOMETRY for example, are those of the wanted schema. The same one with other parameters in the file, another
-//! coordinate reference system, is an error.
+//! Extension types, such as UUID or GEOMETRY, are those of the wanted schema. It is an error if the file has the same
+//! one with other parameters, such as another coordinate reference system.
 //!
-//! A value that does not fit all the same, a date of the year 9999 in nanoseconds, is an error when it is read.
+//! A value that still does not fit, such as a date of the year 9999 in nanoseconds, is an error when it is read.
 
 mod batch_adapter;
 mod chosen_columns;
@@ -80,17 +81,17 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MatchBy {
-    /// The same name.
+    /// By the same name.
     #[default]
     Name,
-    /// The same name, or if there is none, the only one that is the same but for upper and lower case.
+    /// By the same name, or else by the only name that is equal except for case.
     NameIgnoringCase,
-    /// The same field id: that of the file, and that in the wanted field's metadata under
+    /// By the same field id: that of the file, and that in the wanted field's metadata under
     /// [`FIELD_ID_KEY`](crate::schema::FIELD_ID_KEY), which each wanted field must have.
     FieldId,
 }
 
-/// A wanted schema, and how a file is read as it.
+/// A wanted schema, and the rules by which a file is read as it.
 #[derive(Debug, Clone)]
 pub struct Evolution {
     schema: SchemaRef,
@@ -103,7 +104,7 @@ pub struct Evolution {
 }
 
 impl Evolution {
-    /// Batches are to have this schema: these columns, in this order. The file's other columns are not read.
+    /// Creates an evolution to this schema: batches have these columns, in this order. Other columns of the file are not read.
     pub fn to(schema: SchemaRef) -> Self {
         Evolution {
             schema,
@@ -116,77 +117,81 @@ impl Evolution {
         }
     }
 
-    /// How the file's fields are found. Default: by name.
+    /// Sets how the file's fields are found. Default: by name.
     #[must_use]
     pub fn by(mut self, by: MatchBy) -> Self {
         self.by = by;
         self
     }
 
-    /// How the file's fields are found.
+    /// Returns how the file's fields are found.
     pub(crate) fn match_by(&self) -> MatchBy {
         self.by
     }
 
-    /// Whether a field that the file does not have and that has no default is an error. Default false: it is null, and
-    /// an error only if it must not be.
+    /// Sets whether a field without default that the file lacks is an error. Default false: it is null, and an error
+    /// only if it is not nullable.
     #[must_use]
     pub fn refuse_missing(mut self, refuse: bool) -> Self {
         self.refuse_missing = refuse;
         self
     }
 
-    /// Whether a field that the file has and that is not wanted is an error. Default false: it is not read.
+    /// Sets whether a field of the file that is not wanted is an error. Default false: it is not read.
     #[must_use]
     pub fn refuse_extra(mut self, refuse: bool) -> Self {
         self.refuse_extra = refuse;
         self
     }
 
-    /// The value, an array of one row, of a field that a file does not have. `path` is the names from the root on with
-    /// dots between; elements, keys and values of lists and maps have the names of the wanted schema. Opening a file
-    /// fails if the value is none of the field's type, nor of one that becomes it.
+    /// Sets the value, an array of one row, of a field that a file lacks.
+    ///
+    /// `path` has the names from the root on, joined by dots. Elements, keys and values of lists and maps have the
+    /// names of the wanted schema. Opening a file fails if the value's type is neither the field's type nor one that
+    /// becomes it.
     #[must_use]
     pub fn with_default(mut self, path: impl Into<String>, value: ArrayRef) -> Self {
         self.defaults.insert(path.into(), value);
         self
     }
 
-    /// The value, an array of one row, of a column of the root, whether the file has it or not: that of a partition.
+    /// Sets the value, an array of one row, of a column of the root, whether the file has it or not. Used for partition values.
     #[must_use]
     pub fn with_constant(mut self, name: impl Into<String>, value: ArrayRef) -> Self {
         self.constants.insert(name.into(), value);
         self
     }
 
-    /// Says that the column of the root of this name is a [path into a VARIANT](crate::variant::VariantPath), such as
-    /// `payload:user.id::bigint`, and of the type that the path has. A file may have the VARIANT shredded in any way. It is found by its
-    /// name, whatever other fields are found by; a file that does not have it lacks the column.
+    /// Declares that the root's column of this name is a [path into a VARIANT](crate::variant::VariantPath), such as
+    /// `payload:user.id::bigint`, with the type of that path.
+    ///
+    /// A file may have the VARIANT shredded in any way. The VARIANT is found by its name, however other fields are
+    /// found. A file without it lacks the column.
     #[must_use]
     pub fn with_path(mut self, name: impl Into<String>) -> Self {
         self.paths.push(name.into());
         self
     }
 
-    /// The default of the field at a path.
+    /// Returns the default of the field at a path.
     pub(crate) fn default_of(&self, path: &str) -> Option<&ArrayRef> {
         self.defaults.get(path)
     }
 
-    /// The wanted schema.
+    /// Returns the wanted schema.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Batches are to have this schema instead. All else stays: defaults, constants, how fields are found.
+    /// Replaces the wanted schema. Defaults, constants and the way fields are found stay.
     #[must_use]
     pub fn with_schema(mut self, schema: SchemaRef) -> Self {
         self.schema = schema;
         self
     }
 
-    /// Only the columns at these places of the wanted schema, in this order. What else a file has is not read then, and no error.
-    /// Fails if there is no such place.
+    /// Keeps only the columns at these places of the wanted schema, in this order. Other columns of a file are then not
+    /// read, and no error. Fails if there is no such place.
     pub fn project(mut self, columns: &[usize]) -> Result<Self, ArrowError> {
         self.schema = Arc::new(self.schema.project(columns)?);
         let is_left = |name: &String| self.schema.column_with_name(name).is_some();

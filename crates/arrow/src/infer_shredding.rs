@@ -1,4 +1,4 @@
-//! Shreddings that are inferred from a sample of batches, and kept if they pay: measured by writing the sample both ways.
+//! Infers shreddings from a sample of batches, and keeps those that pay: measured by writing the sample both ways.
 
 use crate::arrow_writer::ArrowWriter;
 use crate::schema::is_variant;
@@ -12,7 +12,7 @@ use marquetry_core::write::WriterProperties;
 use marquetry_variant::{InferShreddingOptions, Shredding, ShreddingInference};
 use std::sync::Arc;
 
-/// What a sample says of a column of VARIANT.
+/// The shredding inferred for a VARIANT column from a sample.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct InferredShredding {
@@ -20,17 +20,16 @@ pub struct InferredShredding {
     pub column: String,
     /// The shape that most of the sample has, whether it pays or not; `None` if there is none.
     pub shredding: Option<Shredding>,
-    /// Bytes of the sample's column chunks if it is not shredded.
+    /// Size of the sample's column chunks without shredding, in bytes.
     pub unshredded_bytes: u64,
-    /// Bytes of the sample's column chunks in the shape.
+    /// Size of the sample's column chunks with this shredding, in bytes.
     pub shredded_bytes: u64,
-    /// Columns of the shape by whose bounds parts of the sample can be passed over: of eight parts, half or more for a value
-    /// that is looked for.
+    /// Columns of the shape whose bounds allow pruning: a search for a value can skip half or more of eight parts of the sample.
     pub prunable: Vec<String>,
 }
 
 impl InferredShredding {
-    /// Whether the shape is worth it: the sample gets no larger; or a quarter at most, and parts of it can be passed over.
+    /// Returns whether shredding pays: the sample gets no larger, or at most a quarter larger if parts of it can be skipped.
     pub fn pays(&self) -> bool {
         let most = match self.prunable.is_empty() {
             true => self.unshredded_bytes,
@@ -40,11 +39,11 @@ impl InferredShredding {
     }
 }
 
-/// The shapes of columns of VARIANT, as a sample has them. Of those that pay [`paying`] makes [`Shreddings`].
+/// Infers the shapes of VARIANT columns from a sample. [`paying`] makes [`Shreddings`] of those that pay.
 ///
-/// `columns` are dotted paths; all columns of VARIANT if there are none. A column that is shredded already is looked at as if
-/// it were not. How large the sample is, and what counts in it, the options say; `properties` are what it is written with, to
-/// measure.
+/// `columns` are dotted paths; if there are none, all VARIANT columns are used. A column that is shredded already is
+/// treated as if it were not. The options set the size of the sample and what counts in it. `properties` are used to
+/// write the sample for the measurement.
 ///
 /// ```
 /// use marquetry_arrow::infer_shredding::{infer_shreddings, paying};
@@ -71,7 +70,7 @@ impl InferredShredding {
 ///
 /// # Errors
 ///
-/// If a path leads to no column of VARIANT, or a value is damaged.
+/// If a path does not lead to a VARIANT column, or if a value is damaged.
 pub fn infer_shreddings(
     sample: &[RecordBatch],
     columns: &[&str],
@@ -87,7 +86,7 @@ pub fn infer_shreddings(
     wanted.into_iter().map(|column| infer(sample, column, options, properties)).collect()
 }
 
-/// Those that [pay](InferredShredding::pays); the others are not shredded.
+/// Returns the shreddings that [pay](InferredShredding::pays). The other columns are not shredded.
 pub fn paying(inferred: &[InferredShredding]) -> Shreddings {
     inferred.iter().fold(Shreddings::new(), |shreddings, inferred| {
         let shredding = inferred.shredding.clone().filter(|_| inferred.pays());
@@ -122,7 +121,7 @@ fn infer(
     Ok(InferredShredding { column: path.to_owned(), shredding, unshredded_bytes, shredded_bytes, prunable })
 }
 
-/// Looks at rows until the sample is full. Returns how many.
+/// Adds rows until the sample is full. Returns how many it added.
 fn sampled(array: &ArrayRef, inference: &mut ShreddingInference) -> Result<usize> {
     let column = VariantColumn::try_new(array)?;
     let mut reader = column.reader();
@@ -137,7 +136,7 @@ fn sampled(array: &ArrayRef, inference: &mut ShreddingInference) -> Result<usize
     Ok(column.len())
 }
 
-/// Bytes of the column chunks in a shape, and which columns prune.
+/// Writes the sample in a shape. Returns the bytes of its column chunks, and the columns that allow pruning.
 fn written(
     arrays: &[(FieldRef, ArrayRef)],
     shredding: &Shredding,

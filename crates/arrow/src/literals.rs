@@ -12,10 +12,10 @@ use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
 use marquetry_core::predicate::{Literal, Number};
 
-/// The values of an array, for [`is_in`](marquetry_core::predicate::Column::is_in). Nulls are [`Literal::Null`].
+/// Returns the values of an array, for [`is_in`](marquetry_core::predicate::Column::is_in). Nulls are [`Literal::Null`].
 ///
-/// Floats are exact; dates, times, timestamps and durations are text. Fails for lists, maps and structs, and for a time that is no time of
-/// a day.
+/// Floats are exact. Dates, times, timestamps and durations become text. Fails for lists, maps and structs, and for a
+/// time outside of a day.
 ///
 /// ```
 /// use arrow_array::Int64Array;
@@ -47,7 +47,7 @@ where
     array.iter().map(|value| value.map_or(Literal::Null, Into::into)).collect()
 }
 
-/// One value of an array.
+/// Returns one value of an array.
 fn literal_at(array: &dyn Array, row: usize) -> Result<Literal> {
     if array.is_null(row) {
         return Ok(Literal::Null);
@@ -85,7 +85,7 @@ fn literal_at(array: &dyn Array, row: usize) -> Result<Literal> {
             let text = array_value_to_string(array, row).map_err(failed)?;
             match data_type.is_numeric() {
                 true => Literal::Number(Number::parse(&text).ok_or_else(wrong)?),
-                // Text and intervals.
+                // Only text and intervals are left.
                 false => Literal::Text(text),
             }
         }

@@ -1,16 +1,16 @@
-//! Arrays of nulls, whose size is checked first: widths and lengths of types are only what metadata claims.
+//! Arrays of nulls, with a check of their size: widths and lengths of types are only what metadata claims.
 
 use arrow_array::{ArrayRef, new_null_array};
 use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
 
-/// An array of `len` nulls. Fails if it takes more than [`MAX_NULL_BYTES`].
+/// Creates an array of `len` nulls. Fails if it takes more than [`MAX_NULL_BYTES`].
 pub(crate) fn null_array(data_type: &DataType, len: usize) -> Result<ArrayRef> {
     check_nulls(data_type, len, MAX_NULL_BYTES)?;
     Ok(new_null_array(data_type, len))
 }
 
-/// Fails if `len` nulls take more than `limit` bytes. Returns how many they take.
+/// Returns how many bytes `len` nulls take. Fails if that is more than `limit`.
 pub(crate) fn check_nulls(data_type: &DataType, len: usize, limit: usize) -> Result<usize> {
     let bytes = len.saturating_mul(null_bytes(data_type));
     if bytes <= limit {
@@ -21,7 +21,7 @@ pub(crate) fn check_nulls(data_type: &DataType, len: usize, limit: usize) -> Res
     )))
 }
 
-/// Bytes of a null at most; at least 1.
+/// Returns the maximum size of a null, in bytes; at least 1.
 fn null_bytes(data_type: &DataType) -> usize {
     let bytes = match data_type {
         DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0),
@@ -37,7 +37,7 @@ fn null_bytes(data_type: &DataType) -> usize {
     bytes.saturating_add(1)
 }
 
-/// Most bytes of nulls that no page has, in one array: vectors of 1,536 floats, 128 Ki of them.
+/// Maximum size of an array of nulls that no page stores, in bytes: enough for 128 Ki vectors of 1,536 floats.
 pub(crate) const MAX_NULL_BYTES: usize = 1 << 30;
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 //! Three sources, in rising order of weight:
 //!
 //! 1. the file's schema: `default_types` has the table;
-//! 2. the Arrow schema that Arrow writers leave in the file's metadata ([`ARROW_SCHEMA_KEY`]). It restores what Parquet
-//!    cannot say: dictionaries, large offsets, time zones. It is a hint: each part that does not fit the file as it is
-//!    now is passed over, because tools that rewrite files copy the metadata without reading it;
+//! 2. the Arrow schema that Arrow writers store in the file's metadata ([`ARROW_SCHEMA_KEY`]). It restores what Parquet
+//!    cannot express: dictionaries, large offsets, time zones. It is a hint: each part that does not fit the file any more
+//!    is ignored, because tools that rewrite files copy the metadata without reading it;
 //! 3. a schema that the caller wants ([`to_arrow_as`]): a part that does not fit is an error.
 
 mod bare_integers;
@@ -58,10 +58,11 @@ use std::collections::HashMap;
 use std::iter;
 use std::sync::Arc;
 
-/// The Arrow schema of `fields`, which are fields of `schema`, maybe not all of them; `places` says which, `0..` for all.
+/// Returns the Arrow schema of `fields`, which are some or all of the fields of `schema`. `places` are their positions,
+/// `0..` for all.
 ///
-/// `metadata` is the file's key-value metadata. It becomes the Arrow schema's, without the stored Arrow schema. Of that no more
-/// is decoded than these fields.
+/// `metadata` is the file's key-value metadata. It becomes the Arrow schema's metadata, without the stored Arrow
+/// schema. Only these fields of the stored Arrow schema are decoded.
 pub fn to_arrow(
     fields: &[NestedField],
     places: impl IntoIterator<Item = usize>,
@@ -85,18 +86,18 @@ pub fn to_arrow(
     ArrowSchema::new_with_metadata(fields, kept)
 }
 
-/// The Arrow schema that the value of [`ARROW_SCHEMA_KEY`] holds; `None` if it holds none. Types that this build does not
-/// know come as `Null`.
+/// Parses the value of [`ARROW_SCHEMA_KEY`] as an Arrow schema; `None` if it is none. Types that this build does not
+/// know become `Null`.
 pub fn parse_stored(text: &str) -> Option<ArrowSchema> {
     ipc::decode(text)
 }
 
-/// The value of [`ARROW_SCHEMA_KEY`] for a schema.
+/// Returns the value of [`ARROW_SCHEMA_KEY`] for a schema.
 pub fn print_stored(schema: &ArrowSchema) -> String {
     ipc::encode(schema)
 }
 
-/// Fails if the hook of the options chooses a type that a column cannot become.
+/// Fails if the type hook chooses a type that a column cannot become.
 pub(crate) fn check_chosen_types(schema: &Schema, options: &TypeOptions) -> Result<()> {
     let wrong = |leaf: &Leaf| options.chosen(leaf).filter(|chosen| !compatibility::fits(leaf, chosen));
     match schema.columns().iter().find_map(|leaf| Some((leaf, wrong(leaf)?))) {
@@ -111,12 +112,12 @@ pub(crate) fn check_chosen_types(schema: &Schema, options: &TypeOptions) -> Resu
     }
 }
 
-/// The type of one leaf without any hint.
+/// Returns the type of one leaf without any hint.
 pub fn plain_type(leaf: &Leaf, options: &TypeOptions) -> DataType {
     default_types::data_type(leaf, options)
 }
 
-/// What a mapping looks at.
+/// The inputs of a mapping.
 struct Mapping<'a> {
     schema: &'a Schema,
     metadata: &'a HashMap<&'a str, &'a str>,
@@ -140,7 +141,7 @@ impl Mapping<'_> {
         }
     }
 
-    /// Whether a field becomes what was stored, so that nothing needs to be made anew.
+    /// Returns whether a field becomes exactly the stored one, which can then be shared.
     fn is_as_stored(&self, field: &NestedField, hint: &ArrowField) -> bool {
         let FieldKind::Leaf(leaf) = field.kind else { return false };
         hint.is_nullable() == field.nullable
@@ -168,13 +169,13 @@ impl Mapping<'_> {
                 metadata.clear();
             }
             metadata.extend(hint.metadata().clone());
-            // An extension type is one of the type that it was stored as: readers look at its values as those.
+            // An extension type only holds for the storage type that it was written with, as readers interpret values by it.
             if !extension::is_of(hint, &data_type) {
                 extension::forget(&mut metadata);
                 metadata.extend(extension::metadata(field, &data_type, self.metadata));
             }
         }
-        // Ids are the file's, never a hint's.
+        // Field ids are the file's, never a hint's.
         metadata.remove(FIELD_ID_KEY);
         metadata.extend(field.field_id.map(|id| (FIELD_ID_KEY.to_owned(), id.to_string())));
         let may_null = match field.kind {
@@ -196,7 +197,7 @@ impl Mapping<'_> {
         Mapped { data_type: DataType::Struct(self.fields(fields, hints)), hinted: hints.is_some() }
     }
 
-    /// Lists are `List`, unless the hint is another of Arrow's lists.
+    /// Maps a list to `List`, unless the hint is another of Arrow's list types.
     fn list(&self, element: &NestedField, hint: Option<&DataType>) -> Mapped {
         let element_hint = hint.and_then(element_of);
         let element_hint = element_hint.map(Arc::as_ref);
@@ -208,8 +209,8 @@ impl Mapping<'_> {
         Mapped { data_type, hinted: element_hint.is_some() }
     }
 
-    /// Maps are `Map`. QUIRK: keys are never nullable in Arrow; where the file says that they may be, a null is an
-    /// error only once it occurs.
+    /// Maps a map to `Map`. QUIRK: keys are never nullable in Arrow. If the file says that they may be null, a null is
+    /// an error only when it occurs.
     fn map(&self, entries: &NestedField, hint: Option<&DataType>) -> Mapped {
         let (entries_hint, sorted) = match hint {
             Some(DataType::Map(entries, sorted)) => (Some(entries.as_ref()), *sorted),
@@ -234,8 +235,8 @@ impl Mapping<'_> {
         Mapped { data_type: DataType::Map(Arc::new(entries), sorted), hinted: entries_hint.is_some() }
     }
 
-    /// The field under the hint's name. Elements, entries, keys and values are found by position: their names say nothing, and
-    /// in Arrow they are others than in Parquet.
+    /// Returns the field with the hint's name. Elements, entries, keys and values are found by position: their names
+    /// mean nothing, and differ between Arrow and Parquet.
     fn named_as(&self, field: ArrowField, hint: Option<&ArrowField>) -> ArrowField {
         match hint.filter(|_| self.options.stored_element_names) {
             Some(hint) => field.with_name(hint.name()),

@@ -1,8 +1,8 @@
-//! Shredding: arrays of structs, lists and maps as levels and values of their columns. The mirror of `assemble`.
+//! Shredding: converts arrays of structs, lists and maps to levels and values of their columns. The mirror of `assemble`.
 //!
-//! From the top down: at each field, the slots that are still in play are a short list of ranges of its array, and the
-//! levels of the entries so far are known ([`LevelBuilder`]). Fields side by side share both. What a null struct or list has
-//! below it, and what of an array is before or behind a slice, is in no range and never looked at.
+//! Works from the top down. At each field, the slots that are still present are a short list of ranges of its array,
+//! and the levels of the entries so far are known ([`LevelBuilder`]). Sibling fields share both. Values below a null
+//! struct or list, and values outside a slice, are in no range and never read.
 
 mod dictionary;
 mod leaf;
@@ -23,7 +23,7 @@ use marquetry_encoding::Values;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Shreds the arrays of one field of the root. Keeps its memory, and what it made of dictionaries, from array to array.
+/// Shreds the arrays of one field of the root. Reuses its memory, and converted dictionaries, from array to array.
 #[derive(Debug)]
 pub(crate) struct Shredder {
     root: FieldShredder,
@@ -32,16 +32,16 @@ pub(crate) struct Shredder {
 }
 
 impl Shredder {
-    /// For arrays of `field`, which is field number `root` of `schema`: of a schema that [`crate::schema::from_arrow`]
-    /// made of it.
+    /// Creates a shredder for arrays of `field`, which is field number `root` of `schema`.
+    /// [`crate::schema::from_arrow`] must have made the schema of it.
     ///
-    /// Fails with an argument error that names the first field that the schema has otherwise.
+    /// Fails with an argument error that names the first field that differs in the schema.
     pub(crate) fn new(field: &ArrowField, schema: &Schema, root: usize) -> Result<Self> {
         let leaves = schema.columns_of(root).len();
         Shredder::of(field, schema, root, None, leaves)
     }
 
-    /// The same for one of the columns below it: `leaf`, as the schema counts. The others are not looked at.
+    /// Creates a shredder for only one of the columns below the field: `leaf`, by its number in the schema.
     pub(crate) fn of_leaf(field: &ArrowField, schema: &Schema, leaf: usize) -> Result<Self> {
         Shredder::of(field, schema, schema.column(leaf).root(), Some(leaf), 1)
     }
@@ -60,11 +60,11 @@ impl Shredder {
         Ok(Shredder { root, leaves, rows: LevelBuilder::default() })
     }
 
-    /// Shreds `rows` of `array` into one [`ShreddedColumn`] for each column below, in order. What is in `out` is replaced, and
-    /// its memory used again.
+    /// Shreds `rows` of `array` into one [`ShreddedColumn`] for each column below, in order. Replaces the contents of
+    /// `out`, and reuses its memory.
     ///
-    /// Fails on an array of another type than the field's, on a null where the schema has none, and on a value that the
-    /// column cannot hold; the error names column and row, counted from the start of `array`.
+    /// Fails on an array of another type than the field's, on a null that the schema does not allow, and on a value
+    /// that the column cannot hold. The error names column and row, counted from the start of `array`.
     pub(crate) fn shred(
         &mut self,
         array: &dyn Array,
@@ -82,14 +82,14 @@ impl Shredder {
     }
 }
 
-/// Which columns of a schema are shredded: one, or all.
+/// The columns of a schema to shred: one, or all.
 struct Wanted<'a> {
     schema: &'a Schema,
     only: Option<usize>,
 }
 
 impl Wanted<'_> {
-    /// Whether any column below `node` is.
+    /// Returns whether any wanted column is below `node`.
     fn is_below(&self, node: &Node) -> bool {
         fn end(node: &Node, of: fn(&[Node]) -> Option<&Node>) -> Option<usize> {
             match node.kind() {
@@ -104,7 +104,7 @@ impl Wanted<'_> {
     }
 }
 
-/// One field, and the entries below it, whose memory is used again.
+/// Shreds one field. The memory of the entries below it is reused.
 #[derive(Debug)]
 struct FieldShredder {
     path: Arc<str>,
@@ -116,13 +116,13 @@ struct FieldShredder {
 #[derive(Debug)]
 enum Kind {
     Leaf(Box<LeafShredder>),
-    /// The fields that are wanted with their numbers, and how many there are.
+    /// The wanted fields with their numbers, and the number of all fields.
     Struct(Vec<(usize, FieldShredder)>, usize),
     List {
         elements: LevelBuilder,
         element: Box<FieldShredder>,
     },
-    /// Keys and values, if they are wanted.
+    /// Keys and values, each if it is wanted.
     Map {
         entries: LevelBuilder,
         parts: [Option<Box<FieldShredder>>; 2],
@@ -188,8 +188,8 @@ impl FieldShredder {
         Ok(FieldShredder { path: dotted, nullable, present: LevelBuilder::default(), kind })
     }
 
-    /// `above` are the entries of the field's parent, whose slots are those of `array`; `first` is the row that they begin
-    /// with.
+    /// Shreds an array. `above` are the entries of the field's parent, whose slots are those of `array`; `first` is the
+    /// row at which they begin.
     fn shred(
         &mut self,
         array: &dyn Array,
@@ -244,7 +244,7 @@ impl FieldShredder {
     }
 }
 
-/// The elements of any of Arrow's lists, and the entries of those that are in live slots of `above`.
+/// Returns the elements of any of Arrow's list arrays. Adds the entries of the lists in present slots of `above`.
 fn list_entries<'a>(
     array: &'a dyn Array,
     above: &LevelBuilder,
@@ -313,7 +313,7 @@ fn same_names(fields: &arrow_schema::Fields, nodes: &[Node]) -> bool {
     fields.len() == nodes.len() && fields.iter().zip(nodes).all(|(field, node)| field.name() == node.name())
 }
 
-/// The repeated group that a LIST or MAP consists of: its name and its fields.
+/// Returns the repeated group inside a LIST or MAP: its name and its fields.
 fn repeated(nodes: &[Node]) -> Option<(&str, &[Node])> {
     match nodes {
         [only] if only.repetition() == Repetition::Repeated => match only.kind() {

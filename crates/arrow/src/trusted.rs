@@ -1,11 +1,13 @@
 //! Arrays from parts that were validated when they were decoded. All of the crate's `unsafe` is here.
 //!
-//! Arrow's checked constructors would look at every view and every character a second time. What they check holds:
+//! Arrow's checked constructors would check every view and every character a second time. What they check holds:
 //!
-//! - INVARIANT: each view of a [`StringViews`] is inline, or names a buffer of it, a range inside that buffer, and that range's
-//!   first four bytes; inline views are padded with zeros. The decoders of `marquetry-encoding` build them so.
-//! - INVARIANT: the offsets of a [`OffsetStrings`](marquetry_encoding::OffsetStrings) ascend from 0. Its methods append lengths to them, and
-//!   are all that can. So do those of [`ListOffsets`](marquetry_core::nesting::ListOffsets), which only the levels of a column make.
+//! - INVARIANT: each view of a [`StringViews`] is inline, or refers to one of its buffers, a range inside that buffer,
+//!   and that range's first four bytes. Inline views are padded with zeros. The decoders of `marquetry-encoding` build
+//!   them so.
+//! - INVARIANT: the offsets of a [`OffsetStrings`](marquetry_encoding::OffsetStrings) ascend from 0. Only its methods
+//!   append to them, and they append lengths. The same holds for [`ListOffsets`](marquetry_core::nesting::ListOffsets),
+//!   which are made of a column's levels only.
 //! - INVARIANT: text is UTF-8. The chunk reader of `marquetry-core` validates columns whose logical type is text;
 //!   `crate::convert` validates all others before it gets here.
 //!
@@ -22,7 +24,7 @@ use arrow_schema::ArrowError;
 use marquetry_base::Result;
 use marquetry_encoding::{StringViews, max_u32};
 
-/// Strings in `views`, all UTF-8. Nothing is copied.
+/// Creates an array of the strings in `views`, all UTF-8. Copies nothing.
 pub(crate) fn string_view(views: StringViews, nulls: Option<NullBuffer>) -> Result<StringViewArray> {
     let (views, buffers) = parts(views);
     check_len(views.len(), nulls.as_ref())?;
@@ -31,7 +33,7 @@ pub(crate) fn string_view(views: StringViews, nulls: Option<NullBuffer>) -> Resu
     Ok(unsafe { StringViewArray::new_unchecked(views, buffers, nulls) })
 }
 
-/// Byte strings in `views`. Nothing is copied.
+/// Creates an array of the byte strings in `views`. Copies nothing.
 pub(crate) fn binary_view(views: StringViews, nulls: Option<NullBuffer>) -> Result<BinaryViewArray> {
     let (views, buffers) = parts(views);
     check_len(views.len(), nulls.as_ref())?;
@@ -40,7 +42,8 @@ pub(crate) fn binary_view(views: StringViews, nulls: Option<NullBuffer>) -> Resu
     Ok(unsafe { BinaryViewArray::new_unchecked(views, buffers, nulls) })
 }
 
-/// Strings that were each UTF-8 before they were put end to end into `bytes`; `offsets` are where they begin.
+/// Creates an array of strings, each of which was valid UTF-8 before they were concatenated into `bytes`. `offsets` are
+/// where they begin.
 pub(crate) fn string<O: OffsetSizeTrait>(
     offsets: OffsetBuffer<O>,
     bytes: Buffer,
@@ -56,16 +59,16 @@ pub(crate) fn string<O: OffsetSizeTrait>(
     Ok(unsafe { GenericStringArray::new_unchecked(offsets, bytes, nulls) })
 }
 
-/// The offsets of a [`OffsetStrings`](marquetry_encoding::OffsetStrings), or of a
-/// [`ListOffsets`](marquetry_core::nesting::ListOffsets), as many bits wide as an array wants them.
+/// Converts the offsets of a [`OffsetStrings`](marquetry_encoding::OffsetStrings), or of a
+/// [`ListOffsets`](marquetry_core::nesting::ListOffsets), of the width that an array needs.
 pub(crate) fn ascending<O: OffsetSizeTrait>(offsets: ScalarBuffer<O>) -> OffsetBuffer<O> {
     debug_assert!(offsets.first() == Some(&O::usize_as(0)) && offsets.is_sorted());
     // SAFETY: the offsets ascend from 0, see the module's invariants.
     unsafe { OffsetBuffer::new_unchecked(offsets) }
 }
 
-/// Values by keys of 32 bits, signed or not. Fails if there is a key without a value: one look at the largest, where
-/// Arrow looks at each.
+/// Creates a dictionary array from 32-bit keys, signed or not. Fails if a key has no value: checks only the largest
+/// key, where Arrow checks each.
 pub(crate) fn dictionary<K: ArrowDictionaryKeyType>(
     keys: Vec<u32>,
     nulls: Option<NullBuffer>,

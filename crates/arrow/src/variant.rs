@@ -1,8 +1,8 @@
-//! Columns of VARIANT: each row's value, put together again where it is shredded.
+//! VARIANT columns: each row's value, assembled if it is shredded.
 //!
-//! Spec: VariantShredding.md. A column of VARIANT is a struct of `metadata`, `value` and `typed_value`, of which either of the
-//! last two may be absent. Where a value is of the type of `typed_value` it stands there; an object may stand in both. [`Shredder`]
-//! makes such columns, [`BatchShredder`] the batches that a file is written of.
+//! Spec: VariantShredding.md. A VARIANT column is a struct of `metadata`, `value` and `typed_value`, of which either of
+//! the last two may be absent. A value with the type of `typed_value` is stored there; an object may be stored in both.
+//! [`Shredder`] makes such columns, and [`BatchShredder`] the batches from which a file is written.
 //!
 //! ```
 //! use arrow_array::RecordBatchReader;

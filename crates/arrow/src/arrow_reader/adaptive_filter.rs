@@ -1,4 +1,4 @@
-//! The stages of a filter, cheapest first: each decodes its columns for the rows that are left, and leaves fewer.
+//! The stages of a filter, cheapest first: each decodes its columns for the remaining rows, and leaves fewer.
 //!
 //! Conditions on the same columns form one stage. Stages of a typed predicate are ordered by their cost for each row
 //! that they remove. The cost is measured block by block, and the order is updated as the scan proceeds. Predicates

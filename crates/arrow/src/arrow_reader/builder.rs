@@ -145,9 +145,10 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self
     }
 
-    /// Sets the columns to read, in this order. Names are dotted paths, each for all columns at and below it. The
-    /// fields of structs follow the order of the names, too. Fails if a path does not exist; the error names similar
-    /// ones.
+    /// Sets the columns to read, in this order.
+    ///
+    /// Names are dotted paths, each for all columns at and below it. The fields of structs follow the order of the
+    /// names, too. Fails if a path does not exist; the error names similar ones.
     ///
     /// A name may also be a [path into a VARIANT](crate::variant::VariantPath), such as `payload:user.id::bigint`. The
     /// column is named by this text, and holds a list of values if the path ranges over all elements. Only the typed
@@ -329,8 +330,10 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         }
     }
 
-    /// Returns the unit of each chosen INT96 column: the finest that holds all its values. Columns that fit nanoseconds
-    /// are left out. The result is empty unless the options request [`Int96Unit::Auto`](super::Int96Unit::Auto).
+    /// Returns the unit of each chosen INT96 column: the finest that holds all its values.
+    ///
+    /// Columns that fit nanoseconds are left out. If the options do not request
+    /// [`Int96Unit::Auto`](super::Int96Unit::Auto), returns the units that they set, without reading.
     ///
     /// Use this to read a file in parts, or several files as one: each part by itself could get other units. Combine
     /// the units of the parts with [`Int96Units::coarser`], and read all of them with

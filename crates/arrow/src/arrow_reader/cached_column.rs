@@ -20,7 +20,7 @@ pub(super) struct CachedColumn {
     pub(super) target: ReadTarget,
     /// Whether batches contain it.
     pub(super) is_projected: bool,
-    /// Maximum number of rows of the row group that can be selected; `None` if all can.
+    /// Maximum number of rows of the row group that can be selected, if that is at most half of them.
     pub(super) most_rows: Option<usize>,
     /// The row group in which the reader is, and its position there.
     at: Option<(usize, u64)>,

@@ -1,4 +1,4 @@
-//! `ChunkReader`: what a file can be read from.
+//! `ChunkReader`: inputs that a file can be read from.
 
 use bytes::Bytes;
 use marquetry_base::Result;

@@ -62,7 +62,7 @@ struct ColumnQueue {
 struct QueueReader {
     root: RootReader,
     dictionaries: Vec<DictionaryCache>,
-    /// The next batch in its position.
+    /// The batch that it reads next, if it skips none.
     at: usize,
     /// A reader of the same field from its first row that skips nothing, if this one is one of several.
     fallback: Option<Box<RootReader>>,

@@ -1,4 +1,4 @@
-//! Binds a predicate to a file, with what its stored Arrow schema says of columns that Parquet has no annotation for.
+//! Binds a predicate to a file, with the types that its stored Arrow schema gives to columns without a Parquet annotation.
 
 use super::options::ArrowReaderOptions;
 use super::resolved_schema::of_file;
@@ -11,6 +11,7 @@ use marquetry_core::predicate::{BareTime, BoundPredicate, Predicate};
 use std::cell::OnceCell;
 
 /// Binds a predicate to the columns of a file, as [`Predicate::bind`] does, with the types of the stored Arrow schema.
+///
 /// That schema may declare integers to be durations, or times in a unit that Parquet lacks. Literals are then compared
 /// in displayed form: `took > 'PT1.5S'`.
 ///

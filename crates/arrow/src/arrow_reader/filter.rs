@@ -1,4 +1,4 @@
-//! Filters that look at Arrow arrays, under the names that the `parquet` crate's users know.
+//! Filters over Arrow arrays, under the names that the `parquet` crate's users know.
 
 use super::ProjectionMask;
 use arrow_array::{BooleanArray, RecordBatch};

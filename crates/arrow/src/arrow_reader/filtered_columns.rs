@@ -1,4 +1,4 @@
-//! The columns of a filtered read: those that stages look at, and those of the batches.
+//! The columns of a filtered read: those that stages need, and those of the batches.
 
 use super::adaptive_filter::FilterStage;
 use super::cached_column::CachedColumn;

@@ -66,7 +66,7 @@ pub(super) struct FilteredReader {
     /// Whether later row groups may be prefetched with earlier ones: all of them are needed, and no memory limit is set.
     looks_ahead: bool,
     dictionaries: ColumnMap<DictionaryCache>,
-    /// The row groups to come.
+    /// The remaining row groups.
     row_groups: VecDeque<RowGroupTask>,
     group: Option<Group>,
     block: Option<PendingRows>,

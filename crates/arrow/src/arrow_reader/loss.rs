@@ -1,4 +1,4 @@
-//! What a reader does about damage, and its report of what was lost.
+//! How a reader handles damage, and its report of losses.
 
 use marquetry_base::Error;
 use std::fmt::{self, Display, Formatter};

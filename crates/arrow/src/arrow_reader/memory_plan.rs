@@ -1,4 +1,4 @@
-//! Plans how many threads there is memory for: what is read ahead counts against a shared budget.
+//! Plans how many threads fit into a shared memory budget, including what is read ahead.
 
 use super::column_schedule::{FEW_ROW_GROUPS, IN_FLIGHT, USUAL_PAGE, data_pages};
 use marquetry_base::MemoryBudget;

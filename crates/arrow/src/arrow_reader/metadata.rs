@@ -103,8 +103,8 @@ impl ArrowReaderMetadata {
         &self.metadata
     }
 
-    /// Returns the Arrow schema of all columns, virtual ones last. It is made at the first call, so do not call this to
-    /// read few columns of many.
+    /// Returns the Arrow schema of all columns, virtual ones last. It is made at the first call, which takes
+    /// time in a wide file: to read few of its columns, do without it.
     pub fn schema(&self) -> &SchemaRef {
         &self.whole().schema
     }
@@ -119,8 +119,9 @@ impl ArrowReaderMetadata {
     }
 
     /// Like [`statistics`](Self::statistics), with bounds as a table has them: as values of `field`, to which the
-    /// column is promoted as by an [`Evolution`](crate::evolution::Evolution). If the file lacks the column, the arrays
-    /// are all null.
+    /// column is promoted as by an [`Evolution`](crate::evolution::Evolution).
+    ///
+    /// If the file lacks the column, the arrays are all null.
     ///
     /// Fails if the column's values cannot become the field's type.
     ///

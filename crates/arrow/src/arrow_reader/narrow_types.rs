@@ -1,4 +1,4 @@
-//! Arrow types that bound how many values a batch may have: dictionaries with narrow keys, and runs with narrow ends.
+//! Arrow types that limit the number of values in a batch: dictionaries with narrow keys, and runs with narrow ends.
 
 use super::options::ArrowReaderOptions;
 use super::read_target::page_options;
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Who wants some of the rows gets them from several threads, too, and the batches that one gives.
+    /// Several threads return some of the rows, too, in the same batches as one thread.
     #[test]
     fn offsets_and_limits_of_many_dictionaries() {
         let batches = (0..5).map(|group| {

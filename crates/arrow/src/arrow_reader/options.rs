@@ -128,9 +128,10 @@ impl ArrowReaderOptions {
     }
 
     /// Sets the units of individual INT96 columns, as
-    /// [`fitting_int96`](super::ParquetRecordBatchReaderBuilder::fitting_int96) returns them. They override an earlier
-    /// [`with_int96`](Self::with_int96). If that was [`Int96Unit::Auto`], the columns without a unit here get
-    /// nanoseconds, and no units are searched for.
+    /// [`fitting_int96`](super::ParquetRecordBatchReaderBuilder::fitting_int96) returns them.
+    ///
+    /// They override an earlier [`with_int96`](Self::with_int96). If that was [`Int96Unit::Auto`], the columns without
+    /// a unit here get nanoseconds, and no units are searched for.
     #[must_use]
     pub fn with_int96_units(mut self, units: Int96Units) -> Self {
         if self.int96 == Int96Unit::Auto {
@@ -203,9 +204,11 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// Sets how the stored Arrow schema is followed. `follow` is called with a leaf and the type that it had when the
-    /// file was written. It returns the type to use, which has no effect if it does not fit the file, or `None` for the
-    /// type that the Parquet schema alone gives. Default: the type as written.
+    /// Sets how the stored Arrow schema is followed.
+    ///
+    /// `follow` is called with a leaf and the type that it had when the file was written. It returns the type to use,
+    /// which has no effect if it does not fit the file, or `None` for the type that the Parquet schema alone gives.
+    /// Default: the type as written.
     ///
     /// With [`with_skip_arrow_metadata`](Self::with_skip_arrow_metadata), the stored schema is not followed at all, for
     /// lists and structs neither.
@@ -237,8 +240,9 @@ impl ArrowReaderOptions {
     }
 
     /// Whether a file without a footer at its end is read up to the last footer that is certain: that of a
-    /// [checkpoint](marquetry_core::write::CheckpointEvery), or the one from before an unfinished change. Such a file
-    /// was cut off, or its writer died. Default false.
+    /// [checkpoint](marquetry_core::write::CheckpointEvery), or the one from before an unfinished change.
+    ///
+    /// Such a file was cut off, or its writer died. Default false.
     ///
     /// [`recovered_end`](super::ArrowReaderMetadata::recovered_end) returns whether that happened.
     #[must_use]
@@ -310,9 +314,10 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// Sets how many bytes to fetch from the end of a file first, for asynchronous sources. A second request is needed
-    /// only if the footer is longer. Bytes before the footer, such as page indexes, are kept and used. Default and
-    /// minimum: 64 KiB.
+    /// Sets how many bytes to fetch from the end of a file first, for asynchronous sources.
+    ///
+    /// A second request is needed only if the footer is longer. Bytes before the footer, such as page indexes, are kept
+    /// and used. Default and minimum: 64 KiB.
     #[cfg(feature = "async")]
     #[must_use]
     pub fn with_footer_size_hint(mut self, bytes: usize) -> Self {

@@ -50,9 +50,10 @@ impl ProjectionMask {
         ProjectionMask::named(schema, &mut names)
     }
 
-    /// Chooses all leaves at or below the fields with these field ids, at any depth. Iceberg and Delta Lake identify
-    /// columns this way. Ids that do not exist choose nothing. The id is the leaf's own, or that of a list, map or
-    /// struct around it.
+    /// Chooses all leaves at or below the fields with these field ids, at any depth.
+    ///
+    /// Iceberg and Delta Lake identify columns this way. Ids that do not exist choose nothing. The id is the leaf's
+    /// own, or that of a list, map or struct around it.
     ///
     /// ```
     /// use marquetry_arrow::arrow_reader::ProjectionMask;

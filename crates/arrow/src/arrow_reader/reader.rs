@@ -147,7 +147,7 @@ impl ParquetRecordBatchReader {
         let prefetch = RemoteSource::of(&source, &metadata, options).map(|remote| {
             SequentialPrefetch::new(remote, leaves(&roots).collect(), &plan.row_groups, end as u64)
         });
-        // Threads are of no use where pages are fetched one after the other, and may not read what is damaged.
+        // Threads do not help if pages are fetched one after the other. They do not support reads in which damage is no error.
         let is_parallel = prefetch.is_none() && options.on_corrupt == OnCorrupt::Fail;
         let memory = &options.limits.memory;
         let held_by_all = || memory_of(&metadata, leaves(&roots), plan.batch_size);
@@ -182,7 +182,7 @@ impl ParquetRecordBatchReader {
         })
     }
 
-    /// A reader that passes over rows.
+    /// Creates a reader that skips rows.
     pub(super) fn of_filtered(
         metadata: Arc<ParquetMetaData>,
         filtered: FilteredMode,
@@ -214,30 +214,30 @@ impl ParquetRecordBatchReader {
         }
     }
 
-    /// The same reader, its batches made into others.
+    /// Sets the adapter that converts each batch.
     pub(super) fn adapted_by(mut self, adapter: BatchAdapter) -> Self {
         self.adapter = Some(adapter);
         self
     }
 
-    /// The same reader of a file whose damage is no error, with a filter behind it.
+    /// Sets a filter over arrays, for a read in which damage is no error.
     pub(super) fn filtered_by(mut self, filter: SalvageArrayFilter) -> Self {
         self.array_filter = Some(filter);
         self
     }
 
-    /// Adapts batches to the wanted schema, if that is not the one they are read with.
+    /// Returns the adapter to the wanted schema, if batches are read with another one.
     #[cfg(feature = "async")]
     pub(crate) fn into_adapter(self) -> Option<BatchAdapter> {
         self.adapter
     }
 
-    /// What could not be read so far; complete after the last batch. Empty if damage is an error.
+    /// Returns what could not be read so far; complete after the last batch. Empty if damage is an error.
     pub fn loss_report(&self) -> LossReport {
         self.salvage.as_ref().map(|salvage| salvage.report.clone()).unwrap_or_default()
     }
 
-    /// What was read, passed over and spent so far. It costs next to nothing, and may be asked for at any time.
+    /// Returns what was read, skipped and spent so far. This is cheap, and may be called at any time.
     ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -254,17 +254,17 @@ impl ParquetRecordBatchReader {
         self.counters.snapshot()
     }
 
-    /// The counters behind [`metrics`](Self::metrics), for who has given the reader away.
+    /// Returns the counters behind [`metrics`](Self::metrics), which outlive the reader.
     pub fn counters(&self) -> &Arc<ReadCounters> {
         &self.counters
     }
 
-    /// The next batch; `None` after the last.
+    /// Returns the next batch; `None` after the last.
     ///
-    /// If a call panics, because a source or a filter does, the next one fails, and the reader is over.
+    /// If a call panics, because a source or a filter does, the next call fails, and the reader ends.
     pub fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
         if std::mem::replace(&mut self.is_reading, true) {
-            // Columns are out of step: nothing that follows would be right.
+            // Columns are out of step: later rows would be wrong.
             (self.is_reading, self.left) = (false, 0);
             return Some(Err(panicked()));
         }
@@ -281,7 +281,7 @@ impl ParquetRecordBatchReader {
         Some(batch)
     }
 
-    /// The next batch that has rows of which predicates over arrays are true.
+    /// Returns the next batch with rows that pass the predicates over arrays.
     fn next_wanted(&mut self) -> Option<Result<RecordBatch>> {
         let Some(mut filter) = self.array_filter.take() else { return self.next_read() };
         let found = loop {
@@ -316,13 +316,13 @@ impl ParquetRecordBatchReader {
             return self.next_salvaged(salvage, rows);
         }
         let batch = self.read(rows);
-        // After an error columns are out of step: nothing that follows would be right.
+        // After an error columns are out of step: later rows would be wrong.
         self.left = if batch.is_ok() { self.left - rows } else { 0 };
         Some(batch)
     }
 
     fn read(&mut self, rows: usize) -> Result<RecordBatch> {
-        // Until the batch is handed over.
+        // Reserved until the batch is handed over.
         let held = &mut MemoryReservation::default();
         if self.threads > 1 && !self.roots.is_empty() {
             let batches = BatchGrid { skip: self.offset, rows: self.left, size: self.batch_size };
@@ -346,7 +346,7 @@ impl ParquetRecordBatchReader {
             prefetch.before(offset, rows)?;
         }
         let start = Stopwatch::start();
-        // What is ahead takes memory, or requests, that others may want more.
+        // Decoding ahead takes memory or requests that others may need more.
         let is_bounded = self.prefetch.is_some() || self.ahead.is_some();
         let next = if is_bounded { 0 } else { self.batch_size.min(self.left - rows) };
         let batch = BatchRows { skip: offset, rows, next };
@@ -361,7 +361,7 @@ impl ParquetRecordBatchReader {
         RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options).map_err(crate::arrow_error)
     }
 
-    /// The next batch of a file that may be damaged.
+    /// Returns the next batch of a file that may be damaged.
     fn next_salvaged(&mut self, mut salvage: SalvageReader, rows: usize) -> Option<Result<RecordBatch>> {
         let batch = self.salvaged(&mut salvage, rows).transpose();
         self.salvage = Some(salvage);
@@ -402,7 +402,7 @@ impl ParquetRecordBatchReader {
                 Some(leaf) => salvage.survey(root, &self.roots[root], leaf)?,
                 None => false,
             };
-            // Pages that can all be read may still not fit together.
+            // Pages that are all readable may still not fit together.
             if !found && !salvage.give_up(root, &self.roots[root], &chosen, &error) {
                 return Err(error);
             }
@@ -410,7 +410,7 @@ impl ParquetRecordBatchReader {
         }
     }
 
-    /// The arrays of the chosen rows, or of those that the predicate wants, if there is one.
+    /// Returns the arrays of the chosen rows, or of those among them that match the predicate, if there is one.
     fn read_chosen(
         &mut self,
         salvage: &mut SalvageReader,
@@ -420,7 +420,7 @@ impl ParquetRecordBatchReader {
         let (roots, buffers) = (&mut self.roots, &mut self.buffers);
         let outcome = match &self.filter {
             None => None,
-            // It may look at all columns, in any order.
+            // The predicate may need all columns, in any order.
             Some(filter) => {
                 for (i, root) in roots.iter_mut().enumerate() {
                     read_columns(i, root, buffers, salvage, chosen)?;
@@ -453,7 +453,7 @@ pub(crate) fn panicked() -> Error {
     Error::argument("reading panicked before; it cannot go on")
 }
 
-/// Reads the chosen rows of a root's columns.
+/// Reads the chosen rows of the columns of a root field.
 fn read_columns(
     number: usize,
     root: &mut RootReader,
@@ -470,12 +470,12 @@ fn read_columns(
     Ok(())
 }
 
-/// The columns that are read.
+/// Returns the leaf columns that are read.
 fn leaves(roots: &[RootReader]) -> impl Iterator<Item = usize> {
     roots.iter().flat_map(|root| root.columns.iter().map(|column| column.0))
 }
 
-/// The schema of batches: any value may turn out to be lost where lost ones are null.
+/// Returns the schema of batches. If lost values become null, all root fields are nullable.
 fn schema_of(roots: &[RootReader], on_corrupt: OnCorrupt, read_as: &ResolvedFields) -> SchemaRef {
     let fields: Vec<FieldRef> = match on_corrupt {
         OnCorrupt::NullPage => {

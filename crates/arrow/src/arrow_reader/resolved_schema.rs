@@ -1,4 +1,4 @@
-//! Resolves Parquet fields to Arrow fields, for those fields only that are read.
+//! Resolves Parquet fields to Arrow fields, for only those fields that are read.
 //!
 //! ```text
 //! schema() ------------> whole: all fields, once
@@ -254,7 +254,7 @@ mod tests {
     use bytes::Bytes;
     use std::thread;
 
-    /// 40 columns of seconds, which only the stored Arrow schema tells of, and of numbers.
+    /// 40 columns, half of them of seconds, which only the stored Arrow schema gives, and half of numbers.
     fn file() -> (Bytes, RecordBatch) {
         let column = |i: i64| {
             let array: ArrayRef = match i % 2 {

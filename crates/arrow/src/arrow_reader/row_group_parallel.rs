@@ -1,4 +1,4 @@
-//! Filtered reads by several threads: each thread reads row groups of its own, ahead of the one whose batches are wanted.
+//! Filtered reads by several threads: each thread reads its own row groups, ahead of the one whose batches are wanted.
 //!
 //! ```text
 //! row group   [2: given on]   [3: whole, 5 batches]   [4: being read, 2 batches]   [5, 6, ..: not begun]

@@ -1,4 +1,4 @@
-//! Reads the undamaged rows of a damaged file, one row group at a time: columns that turn out to be bad are surveyed.
+//! Reads the undamaged rows of a damaged file, one row group at a time. Columns that turn out to be damaged are surveyed.
 //!
 //! ```text
 //! row group   0 ......................... 100     SkipPage reads       the runs that are whole in all columns

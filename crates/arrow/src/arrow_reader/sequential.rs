@@ -1,8 +1,8 @@
 //! Reads batches on the caller's thread, one field after the other.
 //!
-//! A batch that begins in the last rows of a row group is decoded right behind the batch before it, field by field. Otherwise
-//! the decompressed page and the dictionary of every field would have to be kept for those few rows, and would have left the
-//! cache until they are wanted.
+//! A batch that begins in the last rows of a row group is decoded right after the batch before it, field by field.
+//! Otherwise the decompressed page and the dictionary of every field would be kept for those few rows, and would have
+//! left the cache by the time they are needed.
 
 use super::root_reader::{BatchBuffers, RootReader};
 use arrow_array::{Array, ArrayRef};
@@ -98,7 +98,7 @@ mod tests {
     use marquetry_core::write::WriterProperties;
     use std::sync::Arc;
 
-    /// A number, and as a text, in row groups of 70.
+    /// A column of numbers, and one of the same numbers as text, in row groups of 70.
     fn file(rows: i64) -> Bytes {
         let number: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows));
         let text: ArrayRef =
@@ -151,7 +151,7 @@ mod tests {
         // Row groups end at 70, 140 and 210: in the second, third and fourth batch, of which the second is decoded with the first.
         assert_eq!(decoded_ahead(60), [true, false, true, false]);
         assert_eq!(decoded_ahead(30), [false, true, false, true, false, true, false]);
-        // Nothing is left of a row group here.
+        // Batches end where row groups end.
         assert_eq!(decoded_ahead(70), [false, false, false]);
         assert_eq!(decoded_ahead(35), [true, false, true, false, true, false]);
         assert_eq!(decoded_ahead(1000), [false]);

@@ -97,7 +97,7 @@ mod tests {
         };
         assert_eq!([wholes(TIMED_BLOCKS as u32, 5, 9), wholes(TIMED_BLOCKS as u32, 5, 9)], [0, TIMED_BLOCKS]);
         assert_eq!(wholes(4 * BLOCKS_PER_RETRY, 5, 9), 4);
-        // Now the other one takes less, and in some time that is noticed.
+        // Now the other strategy is faster, which is noticed after some time.
         assert!(wholes(4 * BLOCKS_PER_RETRY, 9, 5) > 0);
         assert_eq!(wholes(4 * BLOCKS_PER_RETRY, 9, 5), 4 * BLOCKS_PER_RETRY as usize - 4);
     }

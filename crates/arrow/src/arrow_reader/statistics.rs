@@ -79,9 +79,11 @@ struct Column<'a> {
 }
 
 impl<'a> StatisticsConverter<'a> {
-    /// Creates a converter for the column of this name. `arrow_schema` is the schema that the file is read as, that of
-    /// the builder or of [`ArrowReaderMetadata::schema`](super::ArrowReaderMetadata::schema). A leaf inside structs,
-    /// lists and maps is named by its dotted path in the file, such as `tags.list.element`.
+    /// Creates a converter for the column of this name.
+    ///
+    /// `arrow_schema` is the schema that the file is read as, that of the builder or of
+    /// [`ArrowReaderMetadata::schema`](super::ArrowReaderMetadata::schema). A leaf inside structs, lists and maps is
+    /// named by its dotted path in the file, such as `tags.list.element`.
     ///
     /// Bounds and counts are all null for a field of the Arrow schema that the file lacks, and for a list, map or
     /// struct. If the field's type is wider than the file's, values are promoted as by an

@@ -1,12 +1,14 @@
 //! Predicates over paths into VARIANT.
 //!
-//! A part of a predicate that names such a path becomes two. An [`ArrowPredicate`] makes the columns that the paths stand for, and
-//! gives them to a predicate that is bound to these: it decides. Before it, a predicate over the columns of the file prunes, and
-//! leaves out rows: it is true of at least the rows of which the part is true.
+//! Each part of a predicate that names such a path becomes two. The first is a predicate over the columns of the file,
+//! which prunes and filters rows: it is true of at least the rows of which the part is true. The second is an
+//! [`ArrowPredicate`], which decides: it makes the columns that the paths denote, and evaluates a predicate bound to
+//! them.
 //!
-//! **What a typed column proves.** Let a path be shredded, its typed column `t` of just the type that is compared. A row's
-//! value is in `t`, or in one of the `value` columns on the way, the residuals; if `t` is not null the value is there, since a value
-//! that is no object, and a field, may not stand in both. So of whatever is false of NULL
+//! **What a typed column proves.** Let a path be shredded, and let its typed column `t` have exactly the compared type.
+//! A row's value is in `t`, or in one of the `value` columns on the way, the residuals. If `t` is not null, the value
+//! is there, because neither a value that is no object, nor a field, may be in both. So for any condition that is false
+//! of NULL:
 //!
 //! ```text
 //! condition(path)  implies  condition(t)  or  (t is null and some residual is not null)
@@ -14,13 +16,14 @@
 //! path is missing  implies  t is null
 //! ```
 //!
-//! Of the right side everything holds that holds of predicates over plain columns: for row groups, pages, bloom filters and
-//! dictionaries. Bounds of `t` alone would lose rows whose values are of another type, and so stand in `value`. A field
-//! that is not shredded has no `t`, and the second half is left: some residual is not null. Where the footer says that all residuals
-//! are null in the whole file, the right side is the condition itself, and no arrays are made.
+//! The right side has all properties of predicates over plain columns: for row groups, pages, bloom filters and
+//! dictionaries. Bounds of `t` alone would lose rows whose values have another type, and so are in `value`. A field
+//! that is not shredded has no `t`, so only the second half remains: some residual is not null. If the footer shows
+//! that all residuals are null in the whole file, the right side is equivalent to the condition, and no arrays are
+//! made.
 //!
-//! The type that is compared is that of the cast. Without one it is the literal's: text, a number (DOUBLE), a boolean, a date, a time,
-//! a timestamp, bytes. A value of another type compares with it as NULL does.
+//! The compared type is that of the cast. Without a cast it is the literal's: text, a number (DOUBLE), a boolean, a
+//! date, a time, a timestamp, bytes. A value of another type compares as NULL does.
 
 mod path_columns;
 mod path_target;
@@ -70,9 +73,10 @@ pub(crate) fn variant_filter(
     }
     Ok(Some(VariantFilter { weaker: Predicate::And(weaker), filters }))
 }
-/// Returns a predicate over the columns of a file to [prune](marquetry_core::prune) row groups and pages by. It is true
-/// of at least the rows of which `predicate` is true. Also returns whether the two are equivalent, as when there is no
-/// path into a VARIANT.
+/// Returns a predicate over the columns of a file to [prune](marquetry_core::prune) row groups and pages by.
+///
+/// It is true of at least the rows of which `predicate` is true. Also returns whether the two are equivalent, as when
+/// there is no path into a VARIANT.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Virtual columns: the row number and the row group of each row.
 //!
-//! A field with one of these extension types asks for such a column,
-//! see [`with_virtual_columns`](super::ArrowReaderOptions::with_virtual_columns).
+//! A field with one of these extension types requests such a column, see
+//! [`with_virtual_columns`](super::ArrowReaderOptions::with_virtual_columns).
 
 use arrow_array::{ArrayRef, Int64Array};
 use arrow_schema::extension::ExtensionType;

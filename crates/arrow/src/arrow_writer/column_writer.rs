@@ -1,4 +1,4 @@
-//! Column writers for hosts that have threads of their own, by the names of the `parquet` crate.
+//! Column writers for hosts with their own threads, under the names of the `parquet` crate.
 //!
 //! ```text
 //! factory ──► a writer for each column ──► any thread: write, write, .. close ──► chunks ──► row group of the file
@@ -127,8 +127,9 @@ pub struct ArrowLeafColumn {
 }
 
 /// Splits `array` into parts for the writers of all columns below `field`, in their order: one part for an array that
-/// is not nested, and one for each leaf of structs, lists and maps. Copies nothing, and leaves making levels to
-/// [`ArrowColumnWriter::write`].
+/// is not nested, and one for each leaf of structs, lists and maps.
+///
+/// Copies nothing, and leaves making levels to [`ArrowColumnWriter::write`].
 ///
 /// Fails if the array's type is not the field's.
 ///

@@ -1,4 +1,4 @@
-//! Whether pages of another file may be copied into this one: only if both files' Arrow schemas read the same values from them.
+//! Checks whether pages of another file may be copied into this one: both files' Arrow schemas must read the same values from them.
 
 use crate::schema::copied::{CopiedAs, PageTypes};
 use marquetry_base::{Error, Limits, Result};
@@ -6,9 +6,10 @@ use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::schema::Schema;
 use marquetry_format::{FileMetaData, KeyValue};
 
-/// Checks that pages of a file with the footer `copied` keep their values in a file with the footer `file`. Both may
-/// have the same Parquet schema and yet read values differently. For example, durations in milliseconds would be read
-/// as seconds if the stored Arrow schema of `file` says so.
+/// Checks that pages of a file with the footer `copied` keep their values in a file with the footer `file`.
+///
+/// Both may have the same Parquet schema and yet read values differently. For example, durations in milliseconds would
+/// be read as seconds if the stored Arrow schema of `file` says so.
 ///
 /// Fails with the first such column. The writers of this module check it themselves. Code that copies pages without
 /// knowledge of Arrow types, such as a `FileEdit` or `copy_row_group`, must call this before, once for each file:

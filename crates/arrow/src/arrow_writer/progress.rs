@@ -20,8 +20,10 @@ impl<W: Write + Send> ArrowWriter<W> {
     }
 
     /// Returns how many bytes the writer holds in memory: pages, dictionaries, buffered batches, and buffers kept for
-    /// the next row group. Without a [memory limit](marquetry_core::write::WriterProperties::memory_limit) it keeps as
-    /// much as the largest row group so far took.
+    /// the next row group.
+    ///
+    /// Without a [memory limit](marquetry_core::write::WriterProperties::memory_limit) it keeps as much as the largest
+    /// row group so far took.
     pub fn memory_size(&self) -> usize {
         self.open.memory_size()
             + self.pending.bytes

@@ -1,4 +1,4 @@
-//! A file whose column chunks are made elsewhere, by the names of the `parquet` crate.
+//! A file whose column chunks are made elsewhere, under the names of the `parquet` crate.
 
 use super::column_chunk::ArrowColumnChunk;
 use super::copied_types::{check_page_types, page_types};
@@ -17,8 +17,9 @@ use marquetry_format::{ColumnOrder, RowGroup};
 use std::io::Write;
 use std::sync::Arc;
 
-/// A file that takes finished column chunks, the layer below [`ArrowWriter`](super::ArrowWriter). Returned by
-/// [`ArrowWriter::into_serialized_writer`](super::ArrowWriter::into_serialized_writer); see the example at
+/// A file that takes finished column chunks, the layer below [`ArrowWriter`](super::ArrowWriter).
+///
+/// Returned by [`ArrowWriter::into_serialized_writer`](super::ArrowWriter::into_serialized_writer); see the example at
 /// [`ArrowColumnWriter`](super::ArrowColumnWriter).
 ///
 /// The file is complete once [`close`](Self::close) has returned. After an error nothing more can be written.
@@ -73,9 +74,10 @@ impl<W: Write + Send> SerializedFileWriter<W> {
         row_group.close().map(drop)
     }
 
-    /// Appends a row group of another file without decoding it. Copies pages as they are, and statistics, indexes and
-    /// bloom filters as far as they can be trusted. `metadata` is the footer of `source`, and `row_group` a number in
-    /// it.
+    /// Appends a row group of another file without decoding it.
+    ///
+    /// Copies pages as they are, and statistics, indexes and bloom filters as far as they can be trusted. `metadata` is
+    /// the footer of `source`, and `row_group` a number in it.
     ///
     /// Fails if
     ///

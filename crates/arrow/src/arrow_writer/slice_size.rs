@@ -1,4 +1,4 @@
-//! The memory size of an array slice, without what its buffers hold before and behind it.
+//! The memory size of an array slice, without the parts of its buffers before and after it.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};

@@ -122,9 +122,10 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         self
     }
 
-    /// Sets the columns to read, in this order. Names are dotted paths, each for all columns at and below it. The
-    /// fields of structs follow the order of the names, too. Fails if a path does not exist; the error names similar
-    /// ones.
+    /// Sets the columns to read, in this order.
+    ///
+    /// Names are dotted paths, each for all columns at and below it. The fields of structs follow the order of the
+    /// names, too. Fails if a path does not exist; the error names similar ones.
     pub fn with_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         let (mask, _) = choose_columns(self.metadata.metadata(), &names)?;
@@ -147,18 +148,20 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         self
     }
 
-    /// Sets the rows to read. The selection counts the rows of all row groups that are read, in their order. The filter
-    /// sees selected rows only. Default all. Pages without selected rows are not fetched, if the file has an offset
-    /// index.
+    /// Sets the rows to read.
+    ///
+    /// The selection counts the rows of all row groups that are read, in their order. The filter sees selected rows
+    /// only. Default all. Pages without selected rows are not fetched, if the file has an offset index.
     #[must_use]
     pub fn with_row_selection(mut self, selection: RowSelection) -> Self {
         self.selection = Some(selection);
         self
     }
 
-    /// Reads only rows for which `predicate` is true. Default all. Row groups and pages that statistics and indexes
-    /// rule out are not fetched. Of the rest, the predicate's columns are fetched first, and of other columns only the
-    /// pages with matching rows.
+    /// Reads only rows for which `predicate` is true.
+    ///
+    /// Default all. Row groups and pages that statistics and indexes rule out are not fetched. Of the rest, the
+    /// predicate's columns are fetched first, and of other columns only the pages with matching rows.
     #[must_use]
     pub fn with_predicate(mut self, predicate: Predicate) -> Self {
         (self.predicate, self.only_prunes) = (Some(predicate), false);
@@ -166,17 +169,21 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     }
 
     /// Prunes row groups, and rows of pages, for which statistics, bloom filters, dictionaries or the page index show
-    /// that `predicate` is not true. The predicate is not evaluated on the remaining rows, so some of them may not
-    /// match: use this if the caller filters the rows anyway. Replaces a [predicate](Self::with_predicate).
+    /// that `predicate` is not true.
+    ///
+    /// The predicate is not evaluated on the remaining rows, so some of them may not match: use this if the caller
+    /// filters the rows anyway. Replaces a [predicate](Self::with_predicate).
     #[must_use]
     pub fn with_pruning_predicate(mut self, predicate: Predicate) -> Self {
         (self.predicate, self.only_prunes) = (Some(predicate), true);
         self
     }
 
-    /// Reads only rows that pass `filter`. Default all. The filter's columns are fetched first, and of other columns
-    /// only the pages with rows that pass. A [predicate](Self::with_predicate), where it can express the same, is
-    /// faster. With both, the filter sees only rows that the predicate selects.
+    /// Reads only rows that pass `filter`.
+    ///
+    /// Default all. The filter's columns are fetched first, and of other columns only the pages with rows that pass. A
+    /// [predicate](Self::with_predicate), where it can express the same, is faster. With both, the filter sees only
+    /// rows that the predicate selects.
     ///
     /// If the footer is wrong about where a row group's bytes are, the row group is decoded once more, and the filter
     /// sees its rows once more.
@@ -194,17 +201,19 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         self
     }
 
-    /// Sets the number of rows to skip at the start, counted after selection and filters. Default 0. Without a filter,
-    /// row groups that are skipped as a whole are not fetched, nor are pages that the offset index shows to be skipped.
-    /// Damage in them goes unnoticed, where a reader of a local file may find it.
+    /// Sets the number of rows to skip at the start, counted after selection and filters.
+    ///
+    /// Default 0. Without a filter, row groups that are skipped as a whole are not fetched, nor are pages that the
+    /// offset index shows to be skipped. Damage in them goes unnoticed, where a reader of a local file may find it.
     #[must_use]
     pub fn with_offset(mut self, rows: usize) -> Self {
         self.offset = rows;
         self
     }
 
-    /// Sets how many bytes of the following row groups are fetched ahead at most; 0 fetches none ahead. The columns of
-    /// the row group being decoded take memory besides. Default 32 MiB, and at most a quarter of
+    /// Sets how many bytes of the following row groups are fetched ahead at most; 0 fetches none ahead.
+    ///
+    /// The columns of the row group being decoded take memory besides. Default 32 MiB, and at most a quarter of
     /// [`Limits::memory`](marquetry_base::Limits::memory).
     #[must_use]
     pub fn with_prefetch(mut self, bytes: u64) -> Self {
@@ -268,9 +277,10 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         Ok(stream.yielding_after(yield_rows))
     }
 
-    /// Like [`build`](Self::build), with support for [`Int96Unit::Auto`]. It first fetches all INT96 columns that are
-    /// read, to find the finest unit that holds each one's values. The stream fetches them once more. Without such
-    /// columns it does what `build` does.
+    /// Like [`build`](Self::build), with support for [`Int96Unit::Auto`].
+    ///
+    /// It first fetches all INT96 columns that are read, to find the finest unit that holds each one's values. The
+    /// stream fetches them once more. Without such columns it does what `build` does.
     ///
     /// Fails as [`build`](Self::build) does, and if reading these columns fails.
     pub async fn build_fitting(mut self) -> Result<ParquetRecordBatchStream<T>> {

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 /// The rows of a row group to read.
 pub(super) enum Wanted {
-    /// These.
+    /// Exactly these rows.
     Rows(RowMask),
     /// The rows among these for which the predicate is true. Everything needed to evaluate it and to read the rows was fetched.
     Asking(RowMask),

@@ -1,4 +1,4 @@
-//! Finds units that hold the INT96 timestamps of a file that is read asynchronously, one for each column.
+//! Finds units that hold the INT96 timestamps of an asynchronous source, one for each column.
 
 use super::range_fetcher::RangeFetcher;
 use super::source::AsyncSource;

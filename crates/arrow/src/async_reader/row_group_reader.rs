@@ -1,4 +1,4 @@
-//! A row group of a stream that is decoded by whoever has it, on any thread.
+//! A row group of a stream that its owner decodes, on any thread.
 
 use super::row_group::FetchedRowGroup;
 use crate::arrow_reader::LossReport;

@@ -1,4 +1,4 @@
-//! Turns: of futures that run side by side, one at a time does a certain part of its work.
+//! Turns: futures that run side by side take turns for a certain part of their work.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};

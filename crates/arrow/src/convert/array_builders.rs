@@ -1,4 +1,4 @@
-//! Arrow arrays over buffers that are ready.
+//! Builds Arrow arrays from finished buffers.
 
 use crate::arrow_error;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, NullArray, PrimitiveArray};
@@ -26,9 +26,9 @@ pub(super) fn null_array(values: &Values, nulls: Option<NullBuffer>) -> Result<A
     Ok(Arc::new(NullArray::new(values.len())))
 }
 
-/// An array of primitive type `to` over `buffer`, which holds `len` values of it, from where such may begin.
+/// Creates an array of primitive type `to` over `buffer`, which holds `len` values and is aligned for them.
 ///
-/// PERF: not by way of `ArrayData`, which is moved about and looked through for longer than a small batch takes to decode.
+/// PERF: avoids `ArrayData`: moving and checking that takes longer than decoding a small batch.
 pub(super) fn primitive(
     buffer: Buffer,
     len: usize,
@@ -60,7 +60,7 @@ fn primitive_of<T: ArrowPrimitiveType>(
     shared(PrimitiveArray::<T>::try_new(values, nulls).map(|array| array.with_data_type(to.clone())))
 }
 
-/// `array` behind a pointer, or Arrow's complaint as ours.
+/// Wraps `array` in a pointer, and Arrow's error in ours.
 pub(super) fn shared<A: Array + 'static>(array: Result<A, arrow_schema::ArrowError>) -> Result<ArrayRef> {
     array.map(|array| Arc::new(array) as ArrayRef).map_err(arrow_error)
 }

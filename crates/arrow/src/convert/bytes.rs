@@ -15,7 +15,7 @@ use marquetry_encoding::{OffsetStrings, StringViews};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Strings, all of which are known to be UTF-8.
+/// Converts strings, all of which are known to be UTF-8.
 pub(super) fn text(views: StringViews, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
     Ok(match to {
         DataType::Utf8View => Arc::new(trusted::string_view(views, nulls)?),
@@ -30,7 +30,7 @@ pub(super) fn text(views: StringViews, nulls: Option<NullBuffer>, to: &DataType)
     })
 }
 
-/// Byte strings.
+/// Converts byte strings.
 pub(super) fn binary(views: StringViews, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
     match to {
         DataType::BinaryView => Ok(Arc::new(trusted::binary_view(views, nulls)?)),
@@ -45,7 +45,7 @@ pub(super) fn binary(views: StringViews, nulls: Option<NullBuffer>, to: &DataTyp
     }
 }
 
-/// Strings that are end to end already, all of which are known to be UTF-8.
+/// Converts strings that are concatenated already, all of which are known to be UTF-8.
 pub(super) fn joined_text(
     strings: OffsetStrings,
     nulls: Option<NullBuffer>,
@@ -63,7 +63,7 @@ pub(super) fn joined_text(
     })
 }
 
-/// Byte strings that are end to end already.
+/// Converts byte strings that are concatenated already.
 pub(super) fn joined_binary(
     strings: OffsetStrings,
     nulls: Option<NullBuffer>,
@@ -81,7 +81,7 @@ pub(super) fn joined_binary(
     }
 }
 
-/// Offsets that ascend from 0 to less than 2^31 are the same bits signed.
+/// Returns offsets and bytes. Offsets that ascend from 0 to less than 2^31 have the same bits as signed numbers.
 fn parts(strings: OffsetStrings) -> Result<(OffsetBuffer<i32>, Buffer)> {
     let (offsets, bytes) = strings.into_parts();
     if i32::try_from(bytes.len()).is_err() {
@@ -92,7 +92,7 @@ fn parts(strings: OffsetStrings) -> Result<(OffsetBuffer<i32>, Buffer)> {
 
 fn large_parts(strings: OffsetStrings) -> (OffsetBuffer<i64>, Buffer) {
     let (offsets, bytes) = strings.into_parts();
-    // PERF: into new memory: in the old the compiler does not vectorise it.
+    // PERF: into new memory, as the compiler does not vectorise the loop in place.
     let offsets: Vec<i64> = offsets.iter().map(|&offset| i64::from(offset)).collect();
     (trusted::ascending(offsets.into()), Buffer::from_vec(bytes))
 }
@@ -104,7 +104,7 @@ fn too_many(bytes: usize) -> Error {
     ))
 }
 
-/// The strings end to end, and where each begins.
+/// Concatenates the strings. Returns the offset of each, and the bytes.
 fn joined<O: OffsetSizeTrait>(views: &StringViews) -> Result<(OffsetBuffer<O>, Buffer)> {
     let total: usize = views.views().iter().map(|&view| view as u32 as usize).sum();
     if O::from_usize(total).is_none() {
@@ -113,12 +113,12 @@ fn joined<O: OffsetSizeTrait>(views: &StringViews) -> Result<(OffsetBuffer<O>, B
     let mut offsets = Vec::with_capacity(views.len() + 1);
     offsets.push(O::usize_as(0));
     let mut bytes = Vec::new();
-    // A long string that a dictionary repeats adds up to more than any memory: an error, not an abort.
+    // A long string that a dictionary repeats may exceed any memory: an error, not an abort.
     views.join(O::usize_as, &mut offsets, &mut bytes)?;
     Ok((OffsetBuffer::new(offsets.into()), Buffer::from_vec(bytes)))
 }
 
-/// Appends views of the picked strings. The bytes stay where they are, in the array's buffers.
+/// Appends views of the picked strings. The bytes stay in the array's buffers.
 pub(super) fn from_array(
     array: &dyn Array,
     picks: &NonNullSlots<'_>,
@@ -171,11 +171,11 @@ fn from_offsets<O: OffsetSizeTrait>(
     Ok(())
 }
 
-/// Lengths in pages are of 32 bits, and readers take them as signed.
+/// Lengths in pages have 32 bits, and readers treat them as signed.
 const LONGEST: usize = i32::MAX as usize;
 
-/// A buffer that is longer than the offsets of views `reach` is given in parts, each of which begins with a string and
-/// has all of it.
+/// Adds a buffer that is longer than `reach`, the range of view offsets, in parts. Each part begins with a string that
+/// lies wholly in it.
 fn from_parts<O: OffsetSizeTrait>(
     offsets: &[O],
     bytes: &Bytes,
@@ -205,7 +205,8 @@ fn from_parts<O: OffsetSizeTrait>(
     }
 }
 
-/// Arrow's views are ours, but for the numbers of the buffers. PERF: large arrays have hundreds of buffers, and a block of rows needs few.
+/// Appends views of an array, which only differ from ours in buffer numbers. PERF: large arrays have hundreds of
+/// buffers, of which a block of rows needs few.
 fn from_views<T: ByteViewType>(
     array: &GenericByteViewArray<T>,
     picks: &NonNullSlots<'_>,
@@ -230,7 +231,7 @@ fn from_views<T: ByteViewType>(
     });
 }
 
-/// The buffers between the first and the last one that picked views are into.
+/// Returns the range of buffers that the picked views refer to.
 fn used_buffers(views: &[u128], picks: &NonNullSlots<'_>) -> Range<usize> {
     let (mut first, mut end) = (u32::MAX, 0);
     picks.chunks(views, |views| {
@@ -243,15 +244,15 @@ fn used_buffers(views: &[u128], picks: &NonNullSlots<'_>) -> Range<usize> {
     (first.min(end) as usize)..end as usize
 }
 
-/// So many buffers are taken along sooner than the used ones are found.
+/// Up to this many buffers, adding all is cheaper than finding the used ones.
 const FEW_BUFFERS: usize = 8;
 
-/// The number of the buffer that a view of a long string is into.
+/// Returns the number of the buffer that a view of a long string refers to.
 fn buffer_of(view: u128) -> u32 {
     (view >> 64) as u32
 }
 
-/// The bytes of a buffer, which stays what it is.
+/// Shares the bytes of a buffer.
 fn shared_bytes(buffer: &Buffer) -> Bytes {
     struct Owner(Buffer);
     impl AsRef<[u8]> for Owner {

@@ -1,16 +1,16 @@
-//! Why an array cannot be stored in a column.
+//! The error of an array that cannot be stored in a column.
 
 use crate::schema::compatibility::describe;
 use arrow_array::Array;
 use arrow_schema::DataType;
 use marquetry_core::schema::Leaf;
 
-/// Why an array cannot be stored in a column.
+/// The reason why an array cannot be stored in a column.
 #[derive(Debug)]
 pub(crate) struct ConversionError {
-    /// The value that cannot, as a number among those picked; `None` if it is the type.
+    /// The number of the bad value among those picked; `None` if the type is the problem.
     pub(crate) value: Option<usize>,
-    /// What is wrong with it.
+    /// What is wrong.
     pub(crate) why: String,
 }
 
@@ -20,7 +20,7 @@ impl ConversionError {
     }
 }
 
-/// An array that is not what its own type says: there is no such array.
+/// Returns the error of an array whose contents do not match its own type, which should not exist.
 #[cold]
 pub(super) fn wrong_array(array: &dyn Array) -> ConversionError {
     ConversionError { value: None, why: format!("an array that is none of {}", array.data_type()) }

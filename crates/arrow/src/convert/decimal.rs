@@ -1,6 +1,6 @@
 //! DECIMAL: an integer in any of four stored forms, as Arrow's integers of 32 to 256 bits.
 //!
-//! Whether a value fits is decided by the value, not by its width: writers pad. Byte strings are big-endian two's
+//! Whether a value fits depends on the value, not on its width, because writers pad. Byte strings are big-endian two's
 //! complement, and an empty one is 0.
 
 use super::array_builders::primitive;
@@ -17,7 +17,7 @@ use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::{FixedLenBytes, StringViews, Values};
 
-/// The unscaled integers in the width of `to`. Fails on a value that does not fit.
+/// Converts the unscaled integers to the width of `to`. Fails on a value that does not fit.
 pub(super) fn into_array(values: Values, nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
     match (to, values) {
         (DataType::Decimal32(..), Values::W32(values)) => primitive::as_is(values, nulls, to),
@@ -40,7 +40,7 @@ fn array<T: ArrowNativeType>(values: Vec<T>, nulls: Option<NullBuffer>, to: &Dat
     primitive(Buffer::from_vec(values), len, nulls, to)
 }
 
-/// The integers that `of` makes of `N` bytes each.
+/// Converts values of `N` bytes each by `of`.
 fn turned<const N: usize, T>(values: &FixedLenBytes, of: impl Fn([u8; N]) -> T) -> Vec<T> {
     let mut out = Vec::with_capacity(values.len());
     for block in values.blocks().into_iter().flatten() {
@@ -54,7 +54,7 @@ fn narrow<T: TryFrom<i128>>(values: &[i128]) -> Result<Vec<T>> {
     values.iter().map(|&value| T::try_from(value).map_err(|_| too_large(&value.to_string(), bits))).collect()
 }
 
-/// The values as 128-bit integers.
+/// Converts the values to 128-bit integers.
 fn wide(values: &Values) -> Result<Vec<i128>> {
     match values {
         Values::W32(values) => Ok(values.iter().map(|&value| i128::from(value as i32)).collect()),
@@ -67,13 +67,13 @@ fn wide(values: &Values) -> Result<Vec<i128>> {
     }
 }
 
-/// PERF: the 16 bytes that end where a value ends hold it in their low bits; two shifts drop the neighbour's and extend
-/// the sign, without a copy of variable length.
+/// Converts values of up to 16 bytes. PERF: the 16 bytes that end where a value ends hold it in their low bits. Two
+/// shifts drop the neighbour's bytes and extend the sign, without a copy of variable length.
 fn wide_fixed(values: &FixedLenBytes) -> Vec<i128> {
     let (width, bytes) = (values.width(), values.as_bytes());
     let shift = 128 - 8 * width as u32;
     let mut out = Vec::with_capacity(values.len());
-    // The first values have no 16 bytes before their end.
+    // The first values do not have 16 bytes before their end.
     let lead = (16 - width).div_ceil(width).min(values.len());
     out.extend((0..lead).map(|i| sign_extended::<16>(values.get(i)).map_or(0, i128::from_be_bytes)));
     out.extend(
@@ -83,7 +83,7 @@ fn wide_fixed(values: &FixedLenBytes) -> Vec<i128> {
     out
 }
 
-/// The `N` bytes before byte `end`.
+/// Returns the `N` bytes before byte `end`.
 #[inline(always)]
 fn before<const N: usize>(end: usize, bytes: &[u8]) -> [u8; N] {
     *bytes[..end].last_chunk().expect("as many before the end of a value that is not the first")
@@ -98,7 +98,7 @@ fn wide_bytes(bytes: &[u8]) -> Result<i128> {
     Ok(i128::from_be_bytes(value))
 }
 
-/// The values as 256-bit integers.
+/// Converts the values to 256-bit integers.
 fn widest(values: &Values) -> Result<Vec<i256>> {
     let widest_bytes = |bytes: &[u8]| {
         let value = sign_extended::<32>(bytes).ok_or_else(|| too_large(&hex(bytes), 256))?;
@@ -112,12 +112,13 @@ fn widest(values: &Values) -> Result<Vec<i256>> {
     }
 }
 
-/// PERF: a value's last 16 bytes are the lower half, and the 16 before them hold the upper one, as in [`wide_fixed`].
+/// Converts values of 17 to 32 bytes. PERF: a value's last 16 bytes are the lower half, and the 16 before them hold the
+/// upper one, as in [`wide_fixed`].
 fn widest_fixed(values: &FixedLenBytes) -> Vec<i256> {
     let (width, bytes) = (values.width(), values.as_bytes());
     let shift = 256 - 8 * width as u32;
     let mut out = Vec::with_capacity(values.len());
-    // The first value has no 32 bytes before its end.
+    // The first value does not have 32 bytes before its end.
     let lead = values.len().min(1);
     out.extend((0..lead).map(|i| sign_extended::<32>(values.get(i)).map_or(i256::ZERO, i256::from_be_bytes)));
     out.extend((lead..values.len()).map(|i| {
@@ -129,7 +130,7 @@ fn widest_fixed(values: &FixedLenBytes) -> Vec<i256> {
     out
 }
 
-/// The big-endian integer in `N` bytes; `None` if it needs more.
+/// Extends the big-endian integer to `N` bytes; `None` if it needs more.
 #[inline]
 fn sign_extended<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     let negative = bytes.first().is_some_and(|&byte| byte >= 0x80);
@@ -156,8 +157,8 @@ fn too_large(value: &str, bits: usize) -> Error {
     ))
 }
 
-/// Appends the picked unscaled integers in the form of the column. Fails on a value of more digits than the column has:
-/// Arrow does not look at them.
+/// Appends the picked unscaled integers in the form of the column. Fails on a value with more digits than the column
+/// has, which Arrow does not check.
 pub(super) fn from_array(
     array: &dyn Array,
     picks: &NonNullSlots<'_>,
@@ -206,7 +207,7 @@ pub(super) fn from_array(
     Ok(())
 }
 
-/// Whether all integers less than `most`, and their negatives, fit in values of this shape.
+/// Returns whether values of this shape hold all integers less than `most`, and their negatives.
 fn holds(out: &Values, most: i256) -> bool {
     let bits = match out {
         Values::W32(_) => 32,
@@ -214,12 +215,12 @@ fn holds(out: &Values, most: i256) -> bool {
         Values::Fixed(values) => 8 * values.width().min(32),
         _ => 0,
     };
-    // The largest is one less than `most`; with the sign it has to be below the bit before the first.
+    // The largest is one less than `most`. It must fit below the sign bit.
     bits > 0 && (bits == 256 || i256::ONE << (bits as u8 - 1) >= most)
 }
 
-/// PERF: for those that call this, a value of too many digits is one that is too large once as much is added that the
-/// least allowed is 0: one comparison without a sign.
+/// Fails on a value of too many digits. PERF: callers shift the allowed range so that it begins at 0, then need only
+/// one unsigned comparison.
 fn check<T: Copy + Default>(
     picks: &NonNullSlots<'_>,
     from: &[T],
@@ -247,7 +248,7 @@ fn push<T: Copy + Default>(
         Values::Fixed(out) => {
             let width = out.width();
             let big_endian = |value: T| wide(value).to_be_bytes();
-            // PERF: of a width that is known, each copy is a load and a store.
+            // PERF: with a constant width, each copy is a load and a store.
             out.push_with(picks.len(), |out| match width {
                 1 => push_tails::<1, T>(picks, from, out, big_endian),
                 2 => push_tails::<2, T>(picks, from, out, big_endian),
@@ -302,7 +303,7 @@ fn push_widest(picks: &NonNullSlots<'_>, from: &[i256], out: &mut Values) {
     }
 }
 
-/// Appends `width` bytes: the last of `big_endian`, after as many of its sign as are missing.
+/// Appends `width` bytes: the last ones of `big_endian`, after its sign for those that are missing.
 fn push_extended(big_endian: &[u8], width: usize, out: &mut Vec<u8>) {
     let sign = if big_endian[0] >= 0x80 { 0xff } else { 0 };
     let cut = big_endian.len().saturating_sub(width);

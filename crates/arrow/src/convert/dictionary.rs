@@ -1,7 +1,7 @@
-//! Dictionary arrays: keys, and the values that they stand for.
+//! Dictionary arrays: keys and values.
 //!
-//! Where the pages are dictionary-encoded, their indices are the keys, and the dictionary page becomes an array once.
-//! Where they are not, the values of the batch are collected into a dictionary of its own.
+//! If the pages are dictionary-encoded, their indices are the keys, and the dictionary page becomes an array once. If
+//! not, the values of the batch are collected into a dictionary of its own.
 
 use super::array_builders::{nulls, shared};
 use super::from_values::from_values;
@@ -22,12 +22,12 @@ use marquetry_encoding::dictionary::{Dictionary, DictionaryBuilder};
 use marquetry_encoding::{Bitmap, Values};
 use std::sync::Arc;
 
-/// What the values of the dictionary that a column was last read with have become. One for each column of a reader.
+/// The converted values of the dictionary that a column was last read with. A reader has one for each column.
 #[derive(Debug, Default)]
 pub(crate) struct DictionaryCache {
-    /// An array.
+    /// The values as an array.
     array: Option<(Arc<Dictionary>, ArrayRef)>,
-    /// Of INT96 the timestamps in this unit, or the same again if one of them is out of range.
+    /// The timestamps of INT96 in this unit, or the same dictionary if one of them is out of range.
     timestamps: Option<(Arc<Dictionary>, TimeUnit, Arc<Dictionary>)>,
 }
 
@@ -39,16 +39,15 @@ impl DictionaryCache {
         {
             return Ok(values.clone());
         }
-        // Text is looked at again, which is once a dictionary: the chunk reader vouches for values, not for entries
-        // that no value refers to.
+        // Text is validated again, once per dictionary: the chunk reader validates values, not entries that no value refers to.
         let values = from_values(dictionary.values().clone(), None, leaf, to, false)?;
         self.array = Some((dictionary.clone(), values.clone()));
         Ok(values)
     }
 
-    /// The timestamps that a dictionary of INT96 has, if all its values can be such; if not, the dictionary.
+    /// Returns a dictionary of INT96 as timestamps, if all of its values fit; otherwise the dictionary itself.
     ///
-    /// PERF: a value of the dictionary is made into a timestamp once, not as often as it is there.
+    /// PERF: each value of the dictionary is converted once, not each time it occurs.
     pub(super) fn timestamps(&mut self, dictionary: Arc<Dictionary>, unit: TimeUnit) -> Arc<Dictionary> {
         match &self.timestamps {
             Some((of, in_unit, known)) if Arc::ptr_eq(of, &dictionary) && *in_unit == unit => known.clone(),
@@ -68,7 +67,7 @@ impl DictionaryCache {
     }
 }
 
-/// A dictionary array of `keys` into values of type `to`. Fails if there are more different values than keys.
+/// Creates a dictionary array of `keys` into values of type `to`. Fails if there are more distinct values than keys.
 pub(super) fn into_array(
     batch: ColumnBatch,
     leaf: &Leaf,
@@ -99,7 +98,7 @@ pub(super) fn into_array(
     }
 }
 
-/// The values of a batch, looked up in its dictionary if it has one.
+/// Looks the values of a batch up in its dictionary, if it has one.
 pub(super) fn look_up(
     values: Values,
     validity: Option<&Bitmap>,
@@ -123,12 +122,12 @@ fn not_indices() -> Error {
     Error::argument("a dictionary, but values that are not indices into it")
 }
 
-/// For each value its key in a dictionary that is made of them, in order of first appearance, and the values of that. Nulls
-/// get 0.
+/// Builds a dictionary of the values, in order of first appearance. Returns the key of each value, 0 for nulls, and the
+/// dictionary's values.
 fn interned(values: Values, validity: Option<&Bitmap>) -> Result<(Vec<u32>, Values)> {
     let n = values.len();
     let dense = match (values, validity) {
-        // Booleans have no dictionaries: as numbers they have.
+        // Booleans have no dictionaries, so they are interned as numbers.
         (Values::Bit(bits), _) => {
             let numbers = (0..n).map(|i| u32::from(bits.get(i))).collect();
             let (keys, mut numbers) = interned(Values::W32(numbers), validity)?;
@@ -155,7 +154,7 @@ fn interned(values: Values, validity: Option<&Bitmap>) -> Result<(Vec<u32>, Valu
     Ok((keys, builder.values().clone()))
 }
 
-/// Keys that fit the key type: if the largest does not, only the values that are used are kept.
+/// Returns keys that fit the key type. If the largest does not, only the used values are kept.
 fn fitted(
     keys: Vec<u32>,
     values: ArrayRef,
@@ -170,7 +169,7 @@ fn fitted(
         DataType::Int32 => i32::MAX as u32,
         _ => u32::MAX,
     };
-    // Every key is below the number of values; where all of those have keys of the type, none need be looked at.
+    // Every key is less than the number of values. If the type has keys for all of those, no key needs to be checked.
     let all_fit = values.len() <= most as usize;
     if all_fit || keys.iter().copied().max().unwrap_or(0) <= most {
         return Ok((keys, values));
@@ -187,7 +186,7 @@ fn fitted(
     Ok((renumbered, arrow_select::take::take(&values, &UInt32Array::from(used), None).map_err(arrow_error)?))
 }
 
-/// The array of `keys`, each of which fits the type.
+/// Creates the array of `keys`, all of which fit the type.
 fn typed<K: ArrowDictionaryKeyType>(
     keys: Vec<u32>,
     values: ArrayRef,

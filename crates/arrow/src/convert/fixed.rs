@@ -10,7 +10,7 @@ use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
 use marquetry_encoding::FixedLenBytes;
 
-/// The values as they are; nothing is copied. The width may be 0.
+/// Converts the values without a copy. The width may be 0.
 pub(super) fn into_array(values: FixedLenBytes, nulls: Option<NullBuffer>, width: i32) -> Result<ArrayRef> {
     if usize::try_from(width) != Ok(values.width()) {
         return Err(Error::argument(format!("values of {} bytes are not of {width}", values.width())));
@@ -19,7 +19,7 @@ pub(super) fn into_array(values: FixedLenBytes, nulls: Option<NullBuffer>, width
     shared(FixedSizeBinaryArray::try_new_with_len(width, Buffer::from_vec(values.into_bytes()), nulls, len))
 }
 
-/// FLOAT16 values: 2 bytes, little-endian. They are copied, because bytes need not be aligned.
+/// Converts FLOAT16 values: 2 bytes, little-endian. Copies them, because bytes need not be aligned.
 pub(super) fn half_floats(values: &FixedLenBytes, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let bytes = values.as_bytes();
     let (halves, []) = bytes.as_chunks::<2>() else {

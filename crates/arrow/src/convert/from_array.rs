@@ -10,8 +10,8 @@ use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::{PhysicalType, Values};
 
-/// Appends the picked values of a plain array, no dictionary and no runs, to `out`, which has the shape of `leaf`. After
-/// an error what was appended is unspecified.
+/// Appends the picked values of a plain array, without dictionary or runs, to `out`, which has the shape of `leaf`.
+/// After an error, the appended values are unspecified.
 pub(crate) fn from_array(
     array: &dyn Array,
     picks: &NonNullSlots<'_>,
@@ -77,7 +77,7 @@ pub(crate) fn from_array(
     }
 }
 
-/// Whether the column counts in `unit`, or in milliseconds where that is seconds, or does not say.
+/// Returns whether the column counts in `unit`, or in milliseconds if that is seconds, or has no annotation.
 fn is_unit(leaf: &Leaf, unit: TimeUnit) -> bool {
     match leaf.logical() {
         Some(LogicalType::Time { unit: stored, .. } | LogicalType::Timestamp { unit: stored, .. }) => {

@@ -11,7 +11,7 @@ use marquetry_core::schema::Leaf;
 use marquetry_encoding::Values;
 use std::sync::Arc;
 
-/// The array of plain values. `trusted` says that all of them are known to be UTF-8.
+/// Converts plain values to an array. `trusted` means that all of them are known to be UTF-8.
 pub(super) fn from_values(
     values: Values,
     nulls: Option<NullBuffer>,

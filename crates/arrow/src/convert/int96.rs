@@ -1,4 +1,4 @@
-//! INT96 as timestamps of Arrow, and back. What its bytes mean, odd ones too, is in [`marquetry_core::int96`].
+//! Converts INT96 to Arrow timestamps and back. [`marquetry_core::int96`] describes its bytes, including odd ones.
 
 use super::array_builders::primitive;
 use super::conversion_error::ConversionError;
@@ -12,10 +12,10 @@ use marquetry_base::{Error, Result};
 use marquetry_core::int96::{JULIAN_DAY_OF_1970, NANOS_PER_DAY, instant, stored, to_bytes};
 use marquetry_encoding::FixedLenBytes;
 
-/// Seconds in a day.
+/// Number of seconds in a day.
 const DAY_SECONDS: i64 = NANOS_PER_DAY / 1_000_000_000;
 
-/// Timestamps in `unit`; what is finer is cut off, towards the past. Fails on a value beyond the unit's range.
+/// Converts to timestamps in `unit`. Cuts off finer digits, towards the past. Fails on a value beyond the unit's range.
 pub(super) fn into_array(
     values: &FixedLenBytes,
     nulls: Option<NullBuffer>,
@@ -26,7 +26,7 @@ pub(super) fn into_array(
     primitive(Buffer::from_vec(timestamps), values.len(), nulls, to)
 }
 
-/// The same as numbers, 0 for nulls.
+/// Converts to numbers, 0 for nulls.
 pub(super) fn timestamps(
     values: &FixedLenBytes,
     nulls: Option<&NullBuffer>,
@@ -39,7 +39,7 @@ pub(super) fn timestamps(
     for values in blocks {
         let first = out.len();
         let are_usual = match nulls {
-            // PERF: where there are no nulls, the loop does not ask for them.
+            // PERF: without nulls, the loop does not test for them.
             None => push_usual_in(unit, values, |_| ALL, &mut out),
             Some(nulls) => {
                 let (bits, at) = (nulls.validity(), nulls.offset() + first);
@@ -56,7 +56,7 @@ pub(super) fn timestamps(
     Ok(out)
 }
 
-/// Appends the picked timestamps of an array in `unit`. Fails on one whose day has no Julian number of 31 bits.
+/// Appends the picked timestamps of an array in `unit`. Fails on one whose day has no 31-bit Julian number.
 pub(super) fn from_array(
     array: &dyn Array,
     picks: &NonNullSlots<'_>,
@@ -86,7 +86,7 @@ pub(super) fn from_array(
     }
 }
 
-/// Every bit.
+/// A mask of all bits.
 const ALL: i64 = -1;
 
 fn push_usual_in(
@@ -103,10 +103,10 @@ fn push_usual_in(
     }
 }
 
-/// Appends the timestamps of a block, and says whether they are right: whether all values are far from the ends of the range, with
-/// nanoseconds of a day. Of each only the bits in `mask` count; 0 has none, for a null.
+/// Appends the timestamps of a block. Returns whether they are right: all values are far from the ends of the range,
+/// with nanoseconds inside a day. `mask` selects the bits of each value; it is 0 for a null.
 ///
-/// PERF: without branches; what is out of range is only collected, in a sign. Nearly all values are such.
+/// PERF: without branches. Values out of range are only collected, in a sign bit. Nearly all values are in range.
 fn push_usual<const PER_SECOND: i64>(
     values: &[[u8; 12]],
     mask: impl Fn(usize) -> i64,
@@ -143,7 +143,7 @@ fn push_any(
     Ok(())
 }
 
-/// Whether a timestamp is in the range of `unit`.
+/// Returns whether a timestamp is in the range of `unit`.
 pub(crate) fn fits(value: &[u8], unit: TimeUnit) -> bool {
     value.try_into().is_ok_and(|value| timestamp(value, unit).is_some())
 }
@@ -156,7 +156,7 @@ fn timestamp(value: &[u8; 12], unit: TimeUnit) -> Option<i64> {
     let day = DAY_SECONDS * per_second;
     match days.checked_mul(day).and_then(|ticks| ticks.checked_add(rest)) {
         Some(ticks) => Some(ticks),
-        // On the first day of the range midnight itself may be outside.
+        // On the first day of the range, midnight itself may be out of range.
         None => i64::try_from(i128::from(days) * i128::from(day) + i128::from(rest)).ok(),
     }
 }

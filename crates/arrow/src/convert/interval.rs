@@ -11,9 +11,9 @@ use arrow_schema::{DataType, IntervalUnit};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::FixedLenBytes;
 
-/// Intervals of `unit`. Arrow's parts are signed: months and days of MonthDayNano beyond 2^31 - 1 are an error.
+/// Converts to intervals of `unit`. Arrow's parts are signed: for MonthDayNano, months and days beyond 2^31 - 1 are an error.
 ///
-/// QUIRK: other writers of Arrow store their negative parts as they are: YearMonth and DayTime are read as their bits.
+/// QUIRK: other Arrow writers store negative parts as they are, so YearMonth and DayTime keep all bits.
 pub(super) fn into_array(
     values: &FixedLenBytes,
     nulls: Option<NullBuffer>,
@@ -25,7 +25,7 @@ pub(super) fn into_array(
             let nanos = i64::from(millis) * 1_000_000;
             ((months | days) >> 31, IntervalMonthDayNano::new(months as i32, days as i32, nanos))
         }),
-        // Days are the low half of what Arrow has in memory.
+        // Days are the low half of Arrow's value in memory.
         IntervalUnit::DayTime => buffer(values, "of days and milliseconds only", |[months, days, millis]| {
             (months, u64::from(days) | u64::from(millis) << 32)
         }),
@@ -36,9 +36,9 @@ pub(super) fn into_array(
     primitive(buffer, values.len(), nulls, &DataType::Interval(unit))
 }
 
-/// What `make` makes of the values; fails on the first of which it gives anything but 0 as what does not fit.
+/// Converts the values by `make`. Fails on the first for which `make` returns a remainder other than 0.
 ///
-/// PERF: as many as there are values, without a branch, and what does not fit is only collected.
+/// PERF: the loop has no branches; remainders are only collected.
 fn buffer<T: ArrowNativeType>(
     values: &FixedLenBytes,
     what: &str,
@@ -76,8 +76,8 @@ fn inexact([months, days, millis]: Parts, what: &str) -> Error {
     Error::limit(format!("{months} months, {days} days, {millis} ms are no interval {what}"))
 }
 
-/// Appends the picked intervals of any unit. Fails on one that has negative parts, or no whole number of milliseconds, or too
-/// many of them.
+/// Appends the picked intervals of any unit. Fails on one with negative parts, with a fraction of a millisecond, or
+/// with too many milliseconds.
 ///
 /// SPEC: LogicalTypes.md, INTERVAL: all three are unsigned, so that other readers would take -1 month for 4,294,967,295.
 pub(super) fn from_array(
@@ -125,7 +125,7 @@ fn push<T: Copy + Default>(
     out.push_with(picks.len(), |out| {
         picks.map_bytes(from, out, |value| -> [u8; 12] {
             let mut bytes = [0; 12];
-            // PERF: three stores; an iterator over bytes of parts would be asked for each.
+            // PERF: three stores; an iterator over the bytes of the parts would be polled for each.
             let (slots, _) = bytes.as_chunks_mut();
             slots.copy_from_slice(&parts(value).map(u32::to_le_bytes));
             bytes

@@ -1,11 +1,11 @@
-//! Selects the slots of an array whose values are stored: not null, and not below a null.
+//! Selects the slots of an array whose values are stored: those that are not null, and not below a null.
 
 use arrow_buffer::NullBuffer;
 use marquetry_core::nesting::SlotRanges;
 use marquetry_encoding::{Bitmap, filter_bits, filter_u32, filter_u64};
 use std::ops::Range;
 
-/// Slots, less those that are null.
+/// The slots without those that are null.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NonNullSlots<'a> {
     slots: &'a SlotRanges,
@@ -13,7 +13,7 @@ pub(crate) struct NonNullSlots<'a> {
     len: usize,
 }
 
-/// Which of `slots` are not null; `None` if all are.
+/// Returns which of `slots` are not null; `None` if all are.
 pub(crate) fn validity(nulls: Option<&NullBuffer>, slots: &SlotRanges) -> Option<Bitmap> {
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
     let mut bits = Bitmap::new();
@@ -25,18 +25,18 @@ pub(crate) fn validity(nulls: Option<&NullBuffer>, slots: &SlotRanges) -> Option
 }
 
 impl<'a> NonNullSlots<'a> {
-    /// Those of `slots` whose bit is 1, or all of them.
+    /// Selects the slots whose bit is 1, or all of them.
     pub(crate) fn new(slots: &'a SlotRanges, valid: Option<&'a Bitmap>) -> Self {
         let len = valid.map_or(slots.len(), |bits| bits.count_ones(0..bits.len()));
         NonNullSlots { slots, valid, len }
     }
 
-    /// How many.
+    /// Returns how many slots are picked.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Appends the picked of `from` to `out`.
+    /// Appends the picked values of `from` to `out`.
     pub(super) fn copy_w32(&self, from: &[u32], out: &mut Vec<u32>) {
         self.each_range(|range, bits| match bits {
             None => out.extend_from_slice(&from[range]),
@@ -44,7 +44,7 @@ impl<'a> NonNullSlots<'a> {
         });
     }
 
-    /// Appends the picked of `from` to `out`.
+    /// Appends the picked values of `from` to `out`.
     pub(super) fn copy_w64(&self, from: &[u64], out: &mut Vec<u64>) {
         self.each_range(|range, bits| match bits {
             None => out.extend_from_slice(&from[range]),
@@ -52,7 +52,7 @@ impl<'a> NonNullSlots<'a> {
         });
     }
 
-    /// Appends the picked of the bits of `from`, the first of which is bit `offset`.
+    /// Appends the picked bits of `from`, the first of which is bit `offset`.
     pub(super) fn copy_bits(&self, from: &[u8], offset: usize, out: &mut Bitmap) {
         self.each_range(|range, bits| match bits {
             None => out.push_packed(from, offset + range.start, range.len()),
@@ -62,13 +62,13 @@ impl<'a> NonNullSlots<'a> {
         });
     }
 
-    /// Appends what `map` makes of the picked of `from` to `out`.
+    /// Appends the results of `map` for the picked values of `from` to `out`.
     pub(crate) fn map<T: Copy + Default, U>(&self, from: &[T], out: &mut Vec<U>, map: impl Fn(T) -> U) {
         out.reserve(self.len);
         self.chunks(from, |chunk| out.extend(chunk.iter().map(|&value| map(value))));
     }
 
-    /// Appends the `N` bytes that `bytes` makes of each of the picked of `from` to `out`.
+    /// Appends the `N` bytes that `bytes` returns for each picked value of `from` to `out`.
     pub(super) fn map_bytes<const N: usize, T: Copy + Default>(
         &self,
         from: &[T],
@@ -85,7 +85,7 @@ impl<'a> NonNullSlots<'a> {
         });
     }
 
-    /// The number, among the picked of `from`, of the first that `is` so.
+    /// Returns the number, among the picked values of `from`, of the first for which `is` is true.
     pub(super) fn find<T: Copy + Default>(&self, from: &[T], is: impl Fn(T) -> bool) -> Option<usize> {
         let (mut found, mut before) = (None, 0);
         self.chunks(from, |chunk| {
@@ -98,13 +98,13 @@ impl<'a> NonNullSlots<'a> {
         found
     }
 
-    /// The picked of `from`, in pieces.
+    /// Passes the picked values of `from` to `piece`, in pieces.
     pub(super) fn chunks<T: Copy + Default>(&self, from: &[T], mut piece: impl FnMut(&[T])) {
         self.each_chunk(from, &mut piece);
     }
 
-    /// As [`chunks`](Self::chunks): compiled once for each type of values, not for each of the many closures. A call for each piece
-    /// costs little.
+    /// Does what [`chunks`](Self::chunks) does. Compiled once for each value type, not for each of the many closures; a
+    /// call per piece costs little.
     fn each_chunk<T: Copy + Default>(&self, from: &[T], piece: &mut dyn FnMut(&[T])) {
         self.each_range(|range, bits| {
             let Some((bits, first)) = bits else {
@@ -116,7 +116,7 @@ impl<'a> NonNullSlots<'a> {
                     piece(values);
                     continue;
                 }
-                // PERF: no branch: each value is written, and the next one over it if it is none.
+                // PERF: no branch: each value is written, and overwritten by the next one if it is not picked.
                 let (mut kept, mut n) = ([T::default(); 64], 0);
                 for (bit, &value) in values.iter().enumerate() {
                     kept[n & 63] = value;
@@ -127,7 +127,7 @@ impl<'a> NonNullSlots<'a> {
         });
     }
 
-    /// The picked slots, as runs of neighbours.
+    /// Passes the picked slots to `run`, as runs of adjacent slots.
     pub(super) fn runs(&self, mut run: impl FnMut(Range<usize>)) {
         self.each_range(|range, bits| {
             let Some((bits, first)) = bits else {
@@ -137,7 +137,7 @@ impl<'a> NonNullSlots<'a> {
             while at < len {
                 let word = bits.word(first + at);
                 let zeros = (word.trailing_zeros() as usize).min(len - at);
-                // Past the zeros, what was shifted in is 0: a run that reaches the end of a word is two.
+                // The shift fills with zeros, so a run that reaches the end of a word is split in two.
                 let ones = if zeros == 64 { 0 } else { (word >> zeros).trailing_ones() as usize };
                 let ones = ones.min(len - at - zeros);
                 if ones > 0 {
@@ -148,7 +148,7 @@ impl<'a> NonNullSlots<'a> {
         });
     }
 
-    /// Each range of slots, with the bits of its slots and the number of the first of them.
+    /// Passes each range of slots to `each`, with the bits of all slots and the number of the range's first one.
     fn each_range(&self, mut each: impl FnMut(Range<usize>, Option<(&Bitmap, usize)>)) {
         let mut first = 0;
         for range in self.slots.ranges() {
@@ -158,14 +158,14 @@ impl<'a> NonNullSlots<'a> {
     }
 }
 
-/// PERF: a function of its own is told that its arguments do not overlap, which what a closure refers to may.
+/// PERF: as arguments of a function, these are known not to overlap, unlike what a closure captures.
 fn fill<const N: usize, T: Copy>(to: &mut [[u8; N]], from: &[T], bytes: &mut impl FnMut(T) -> [u8; N]) {
     for (to, &value) in to.iter_mut().zip(from) {
         *to = bytes(value);
     }
 }
 
-/// The lowest `n` bits, `n <= 64`.
+/// Returns a mask of the lowest `n` bits, `n <= 64`.
 fn low_bits(n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }

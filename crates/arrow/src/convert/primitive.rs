@@ -1,4 +1,4 @@
-//! Values of 32 and 64 bits: integers, floats, and dates and times in the unit they are stored in; and booleans.
+//! Values of 32 and 64 bits: integers, floats, dates and times in their stored unit; and booleans.
 
 use super::array_builders::primitive;
 use super::conversion_error::{ConversionError, wrong_array};
@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use marquetry_base::Result;
 use marquetry_encoding::Bitmap;
 
-/// The values as they are; nothing is copied.
+/// Converts the values without a copy.
 pub(super) fn as_is<T: ArrowNativeType>(
     values: Vec<T>,
     nulls: Option<NullBuffer>,
@@ -21,27 +21,27 @@ pub(super) fn as_is<T: ArrowNativeType>(
     primitive(Buffer::from_vec(values), len, nulls, to)
 }
 
-/// The low 8 bits. SPEC: LogicalTypes.md, "Numeric Types": values beyond the declared width are undefined.
+/// Keeps the low 8 bits. SPEC: LogicalTypes.md, "Numeric Types": values beyond the declared width are undefined.
 pub(super) fn narrow_to_8(values: &[u32], nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
     as_is(values.iter().map(|&value| value as u8).collect(), nulls, to)
 }
 
-/// The low 16 bits.
+/// Keeps the low 16 bits.
 pub(super) fn narrow_to_16(values: &[u32], nulls: Option<NullBuffer>, to: &DataType) -> Result<ArrayRef> {
     as_is(values.iter().map(|&value| value as u16).collect(), nulls, to)
 }
 
-/// Appends the picked values of an array of 4 bytes each.
+/// Appends the picked values of an array with 4 bytes each.
 pub(super) fn copied_w32(array: &dyn Array, picks: &NonNullSlots<'_>, out: &mut Vec<u32>) {
     picks.copy_w32(array.to_data().buffer::<u32>(0), out);
 }
 
-/// Appends the picked values of an array of 8 bytes each.
+/// Appends the picked values of an array with 8 bytes each.
 pub(super) fn copied_w64(array: &dyn Array, picks: &NonNullSlots<'_>, out: &mut Vec<u64>) {
     picks.copy_w64(array.to_data().buffer::<u64>(0), out);
 }
 
-/// Appends the picked values of an array of integers of 8 or 16 bits.
+/// Appends the picked values of an array of 8-bit or 16-bit integers.
 pub(super) fn widened(
     array: &dyn Array,
     picks: &NonNullSlots<'_>,

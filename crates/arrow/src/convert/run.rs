@@ -1,4 +1,4 @@
-//! Run-end encoded arrays: equal neighbours, nulls included, are one value.
+//! Run-end encoded arrays: equal adjacent values, nulls included, form one run.
 
 use super::take::take;
 use crate::arrow_error;
@@ -13,11 +13,11 @@ use marquetry_encoding::{Bitmap, Values};
 /// The run ends of a batch.
 pub(super) struct RunEnds {
     ends: ArrayData,
-    /// How many values the batch has.
+    /// Number of values in the batch.
     len: usize,
 }
 
-/// One value of `batch` for each of its runs, and where these end, as numbers of type `ends`.
+/// Splits `batch` into one value for each run, and the run ends as numbers of type `ends`.
 pub(super) fn split(batch: ColumnBatch, ends: &DataType) -> Result<(ColumnBatch, RunEnds)> {
     let len = batch.values.len();
     let starts = starts(&batch.values, batch.validity.as_ref());
@@ -32,7 +32,7 @@ pub(super) fn split(batch: ColumnBatch, ends: &DataType) -> Result<(ColumnBatch,
 }
 
 impl RunEnds {
-    /// The array of type `to` with a run of each of `values`.
+    /// Creates the array of type `to` with a run of each of `values`.
     pub(super) fn into_array(self, values: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
         let data = ArrayData::builder(to.clone()).len(self.len);
         let data = data.add_child_data(self.ends).add_child_data(values.to_data());
@@ -40,7 +40,7 @@ impl RunEnds {
     }
 }
 
-/// Where runs begin.
+/// Returns where runs begin.
 fn starts(values: &Values, validity: Option<&Bitmap>) -> Vec<u32> {
     match values {
         Values::Bit(bits) => differences(bits.len(), validity, |i| bits.get(i) != bits.get(i - 1)),
@@ -57,7 +57,7 @@ fn starts(values: &Values, validity: Option<&Bitmap>) -> Vec<u32> {
 fn differences(len: usize, validity: Option<&Bitmap>, differs: impl Fn(usize) -> bool) -> Vec<u32> {
     let changes = |i: usize| match validity {
         None => differs(i),
-        // Two nulls are alike whatever is in their slots.
+        // Two nulls are equal, whatever their slots hold.
         Some(bits) => bits.get(i) != bits.get(i - 1) || (bits.get(i) && differs(i)),
     };
     (0..len).filter(|&i| i == 0 || changes(i)).map(|i| i as u32).collect()

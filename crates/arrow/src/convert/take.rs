@@ -2,7 +2,7 @@
 
 use marquetry_encoding::{FixedLenBytes, StringViews, Values};
 
-/// The values at `positions`, which must be inside `values`. Long strings are shared, not copied.
+/// Returns the values at `positions`, which must be inside `values`. Long strings are shared, not copied.
 pub(super) fn take(values: &Values, positions: &[u32]) -> Values {
     let at = || positions.iter().map(|&position| position as usize);
     match values {
@@ -18,7 +18,7 @@ pub(super) fn take(values: &Values, positions: &[u32]) -> Values {
         }
         Values::Bytes(views) => {
             let mut out = StringViews::new();
-            // The buffers are the same ones in the same order, so the views hold as they are.
+            // The buffers are the same, in the same order, so the views stay valid.
             out.push_views(views.buffers(), |out, _| out.extend(at().map(|i| views.views()[i])));
             Values::Bytes(out)
         }

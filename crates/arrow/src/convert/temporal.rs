@@ -13,10 +13,10 @@ use marquetry_base::{Error, Result};
 use marquetry_core::logical_type::LogicalType;
 use marquetry_encoding::Values;
 
-/// Milliseconds in a day.
+/// Number of milliseconds in a day.
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// The values in the unit of `to`. Fails on a value that is not exact in it, or beyond its range.
+/// Converts the values to the unit of `to`. Fails on a value that is not exact in that unit, or out of its range.
 pub(super) fn into_array(
     values: Values,
     nulls: Option<NullBuffer>,
@@ -56,7 +56,7 @@ pub(super) fn into_array(
     }
 }
 
-/// How many of the unit make a second.
+/// Returns how many of the unit make a second.
 pub(super) fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
@@ -109,7 +109,7 @@ pub(super) fn days_from(
     Ok(())
 }
 
-/// Makes values of `unit` those of the unit that the column counts in, which is milliseconds where `unit` is seconds.
+/// Converts values of `unit` to the unit of the column, which is milliseconds if `unit` is seconds.
 pub(super) fn to_stored(
     values: &mut [u64],
     unit: TimeUnit,
@@ -129,7 +129,7 @@ pub(super) fn to_stored(
     Ok(())
 }
 
-/// [`to_stored`] for 32 bits.
+/// Does what [`to_stored`] does, for 32 bits.
 pub(super) fn time_to_stored(
     values: &mut [u32],
     unit: TimeUnit,

@@ -1,4 +1,4 @@
-//! The files of a table and what is to be read of them, as far as it is known without opening any.
+//! The files of a table and the choice of what to read of them, as far as it is known without opening any.
 
 use super::data_file::DataFile;
 use crate::arrow_reader::{ArrowReaderOptions, Int96Unit};

@@ -1,4 +1,4 @@
-//! Finds a file's fields for those of a table, by the rules of reading.
+//! Finds a file's fields for those of a table, by the rules of schema evolution.
 
 use crate::evolution::MatchBy;
 use crate::schema::FIELD_ID_KEY;
@@ -7,16 +7,16 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Remembers each list of fields that it looks into.
+/// Finds fields, and caches an index of each list of fields.
 ///
-/// PERF: all of 20,000 columns may be looked for, so that each cannot be compared with each.
+/// PERF: a query may look for all of 20,000 columns, so comparing each with each would be too slow.
 pub(super) struct FieldFinder<'a> {
     by: MatchBy,
-    /// By where the fields are: they stay there as long as this lives.
+    /// By the address of the fields, which stay there as long as this lives.
     known: RefCell<HashMap<*const FieldRef, Rc<Names<'a>>>>,
 }
 
-/// The fields of one list by what they are found by.
+/// An index of a list of fields.
 #[derive(Default)]
 struct Names<'a> {
     exact: HashMap<&'a str, Vec<&'a Field>>,
@@ -29,12 +29,12 @@ impl<'a> FieldFinder<'a> {
         FieldFinder { by, known: RefCell::default() }
     }
 
-    /// The first field of this name.
+    /// Returns the first field of this name.
     pub(super) fn named(&self, fields: &'a Fields, name: &str) -> Option<&'a Field> {
         self.names(fields).exact.get(name)?.first().copied()
     }
 
-    /// The fields that may be the wanted one.
+    /// Returns the fields that may be the wanted one.
     pub(super) fn of(&self, fields: &'a Fields, wanted: &Field) -> Vec<&'a Field> {
         let names = self.names(fields);
         let exact = names.exact.get(&**wanted.name());
@@ -73,7 +73,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The field id that a file has for a field.
+/// Returns the field id in a field's metadata.
 pub(super) fn id(field: &Field) -> Option<i32> {
     field.metadata().get(FIELD_ID_KEY)?.parse().ok()
 }

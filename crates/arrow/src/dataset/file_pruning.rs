@@ -13,17 +13,17 @@ use std::path::PathBuf;
 /// What a filter needs of a file, see [`Dataset::needed`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Needed {
-    /// No row: its partitions say so.
+    /// No row: its partition values rule them out.
     Nothing,
     /// Every row.
     Everything,
-    /// The rows for which this is true, of the file's own columns.
+    /// The rows for which this predicate is true, over the file's own columns.
     Rows(Predicate),
 }
 
 impl Dataset {
-    /// What the filter needs of each file, in the order of the files: partitions are asked, and columns that a file does not
-    /// have. Opens the first file, and those that are not ruled out by their partitions.
+    /// Returns what the filter needs of each file, in the order of the files. Uses partition values, and the columns
+    /// that a file lacks. Opens the first file, and those that their partition values do not rule out.
     pub fn needed(&self) -> Result<Vec<(PathBuf, Needed)>> {
         let plan = self.plan()?;
         let needed = |file: &DataFile| {
@@ -45,7 +45,7 @@ impl Dataset {
     }
 }
 
-/// What the filter needs of a file, by its partitions.
+/// Returns what the filter needs of a file, by its partition values.
 pub(super) fn rest_of_file(plan: &Plan, file: &DataFile) -> Result<Rest> {
     match &plan.predicate {
         Some(predicate) => rest(predicate, &|name| plan.partition(file, name)),
@@ -53,7 +53,7 @@ pub(super) fn rest_of_file(plan: &Plan, file: &DataFile) -> Result<Rest> {
     }
 }
 
-/// What is left of it in a file with these columns, as a predicate of the file's own types.
+/// Returns what the filter needs of a file with these columns, as a predicate over the file's own types.
 pub(super) fn rest_in_file(rest_of_file: Rest, plan: &Plan, metadata: &ArrowReaderMetadata) -> Result<Rest> {
     let Rest::Some(predicate) = rest_of_file else { return Ok(rest_of_file) };
     let (schema, names) = (metadata.parquet_schema(), plan.names(metadata.schema().fields()));

@@ -1,5 +1,5 @@
-//! What a predicate says of a file before it is opened: the values of its partitions are known, and those of columns that
-//! it does not have.
+//! Evaluates a predicate for a file before it is opened, as far as possible: the values of its partitions are known,
+//! and those of columns that it lacks.
 
 use crate::arrow_reader::bare_times;
 use crate::convert::{self, NonNullSlots};
@@ -12,27 +12,27 @@ use marquetry_core::nesting::SlotRanges;
 use marquetry_core::predicate::{ColumnPath, LeafValues, Literal, Predicate, col, column_and_path, names_of};
 use marquetry_core::schema::Schema;
 
-/// What is left of a predicate where some columns have the same value in all rows.
+/// The rest of a predicate if some columns have the same known value in all rows.
 #[derive(Debug, PartialEq)]
 pub(super) enum Rest {
     /// True for all rows.
     All,
     /// True for no row: false, or unknown.
     None,
-    /// As true as this.
+    /// Equivalent to this predicate.
     Some(Predicate),
 }
 
-/// The value of a column: `None` if it is not known; an array of one row; or `Some(None)` if it is null.
+/// Returns the value of a column: an array of one row, `Some(None)` if it is null, or `None` if it is not known.
 pub(super) type Known<'a> = &'a dyn Fn(&str) -> Result<Option<Option<ArrayRef>>>;
 
-/// What is left of `predicate` where the values of some columns are known.
+/// Returns the rest of `predicate` if the values of some columns are known.
 pub(super) fn rest(predicate: &Predicate, known: Known<'_>) -> Result<Rest> {
     part(predicate, false, known)
 }
 
-/// That of a predicate, or of its opposite. Only whether it is true matters, so what is unknown counts as false: opposites
-/// are brought down to single columns, where both are told apart.
+/// Returns the rest of a predicate or of its negation. Only true counts, so unknown is treated as false. Negations are
+/// pushed down to single columns, where false and unknown are told apart.
 fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Rest> {
     let negated = |predicate: Predicate| if is_opposite { !predicate } else { predicate };
     let column = match predicate {
@@ -73,20 +73,21 @@ fn part(predicate: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Re
                 "a file lacks the VARIANT, and its default cannot be asked for what a path leads to";
             return Err(column.locate(Error::argument(message).in_column(&**column)));
         }
-        // A default that is a list or a struct is there, and nothing else is asked of it.
+        // A default that is a list or a struct is not null, and no predicate tests anything else of it.
         Some(Some(value)) if value.data_type().is_nested() => matches!(predicate, Predicate::Not(_)),
         Some(Some(value)) => is_true(&predicate, column, &value)?,
     };
     Ok(if is_true { Rest::All } else { Rest::None })
 }
 
-/// What a predicate says that this crate was not told of: no answer is better than a wrong one.
+/// Returns the error for a kind of predicate that this crate does not know: no answer is better than a wrong one.
 #[cold]
 pub(super) fn unknown(predicate: &Predicate) -> Error {
     Error::new(ErrorKind::Unsupported, format!("tables of several files cannot be asked `{predicate}`"))
 }
 
-/// Of nulls it is known that they are null. NULL is neither a VARIANT without the path, nor one that is null; all else is unknown.
+/// Returns whether a predicate is true of NULL. NULL is neither a VARIANT without the path, nor a null VARIANT;
+/// everything else is unknown.
 fn is_true_of_null(predicate: &Predicate) -> bool {
     match predicate {
         Predicate::IsNull { .. } => true,
@@ -97,7 +98,7 @@ fn is_true_of_null(predicate: &Predicate) -> bool {
     }
 }
 
-/// That of the value at a map's key, which is null where the file does not have the map.
+/// Returns the rest of a predicate on the value at a map's key, which is null if the file lacks the map.
 fn of_map(predicate: &Predicate, of: &Predicate, is_opposite: bool, known: Known<'_>) -> Result<Rest> {
     match is_absent(of, known)? {
         true => part(of, is_opposite, &|_| Ok(Some(None))),
@@ -105,8 +106,8 @@ fn of_map(predicate: &Predicate, of: &Predicate, is_opposite: bool, known: Known
     }
 }
 
-/// Whether the file does not have the list or map that a predicate names, which is null then: no partition is one. Fails if
-/// it has a default instead.
+/// Returns whether the file lacks the list or map that a predicate names, which is then null: partitions have no lists.
+/// Fails if it has a default instead.
 fn is_absent(predicate: &Predicate, known: Known<'_>) -> Result<bool> {
     for column in predicate.columns() {
         match known(column)? {
@@ -121,7 +122,8 @@ fn is_absent(predicate: &Predicate, known: Known<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// A comparison of two columns, of which at least one is known, as one of a column with a literal; `None` if none is known.
+/// Converts a comparison of two columns, of which at least one is known, to one of a column with a literal; `None` if
+/// none is known.
 fn compared(
     predicate: &Predicate,
     left: &ColumnPath,
@@ -149,7 +151,7 @@ fn compared(
     }))
 }
 
-/// That of all parts together, or of any of them.
+/// Returns the rest of a conjunction or disjunction of the parts.
 fn parts_of(parts: &[Predicate], is_and: bool, is_opposite: bool, known: Known<'_>) -> Result<Rest> {
     let mut left = Vec::new();
     for predicate in parts {
@@ -169,12 +171,12 @@ fn parts_of(parts: &[Predicate], is_and: bool, is_opposite: bool, known: Known<'
     })
 }
 
-/// The columns that a predicate names.
+/// Returns the columns that a predicate names.
 pub(super) fn columns_of(predicate: &Predicate) -> Vec<String> {
     predicate.columns().into_iter().map(str::to_owned).collect()
 }
 
-/// Whether a predicate of one column is true for its value.
+/// Returns whether a predicate on one column is true of its value.
 fn is_true(predicate: &Predicate, column: &str, value: &ArrayRef) -> Result<bool> {
     let name = names_of(column).join(".");
     let predicate = predicate.clone().rename_columns(|_| name.clone());

@@ -1,4 +1,4 @@
-//! The units of INT96 timestamps that hold those of all files, each column's own.
+//! The units of INT96 timestamps that hold the values of all files, for each column.
 
 use super::Dataset;
 use super::choice::Choice;
@@ -11,20 +11,20 @@ use marquetry_core::schema::{Leaf, Schema as ParquetSchema};
 use marquetry_encoding::PhysicalType;
 use std::collections::{HashMap, HashSet};
 
-/// The units of a table's columns, where nanoseconds do not hold those of all files.
+/// The units of a table's columns that nanoseconds are too fine for.
 pub(super) struct TableUnits {
     by: MatchBy,
     units: HashMap<Vec<Step>, TimeUnit>,
-    /// What the chosen columns are in any file, where files may call them otherwise than the table does.
+    /// The chosen columns, by their paths in any file. Set if files may name them differently than the table does.
     chosen: HashSet<Vec<Step>>,
 }
 
-/// What leads from a field to one within.
+/// A step from a field to one inside it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Step {
     Name(String),
     Id(i32),
-    /// The element of a list, and the key and the value of a map: files have several names for them.
+    /// The element of a list, or the key or value of a map: files name them differently.
     Element,
     Part(usize),
 }
@@ -34,7 +34,7 @@ impl TableUnits {
         TableUnits { by, units: HashMap::new(), chosen: HashSet::new() }
     }
 
-    /// Adds those of a file.
+    /// Adds the units of a file.
     pub(super) fn add(&mut self, schema: &ParquetSchema, units: &Int96Units) {
         if units.is_empty() {
             return;
@@ -42,13 +42,13 @@ impl TableUnits {
         for (number, column) in int96_columns(schema, self.by) {
             if let Some(unit) = units.unit_of(schema.column(number)) {
                 let known = self.units.entry(column).or_insert(unit);
-                // They are ordered from coarse to fine.
+                // Units are ordered from coarse to fine.
                 *known = unit.min(*known);
             }
         }
     }
 
-    /// Those of a file's columns.
+    /// Returns the units of a file's columns.
     pub(super) fn of_file(&self, schema: &ParquetSchema) -> Int96Units {
         let mut out = Int96Units::default();
         if self.units.is_empty() {
@@ -63,12 +63,12 @@ impl TableUnits {
     }
 }
 
-/// The numbers of a file's INT96 columns, and what they are in any file of the table.
+/// Returns the numbers of a file's INT96 columns, and their paths in any file of the table.
 fn int96_columns(schema: &ParquetSchema, by: MatchBy) -> impl Iterator<Item = (usize, Vec<Step>)> {
     columns(schema, by).into_iter().filter(move |(number, _)| is_int96(schema.column(*number)))
 }
 
-/// The same of all columns.
+/// Like [`int96_columns`], for all columns.
 fn columns(schema: &ParquetSchema, by: MatchBy) -> Vec<(usize, Vec<Step>)> {
     let mut out = Vec::new();
     for field in NestedField::from_schema(schema) {
@@ -118,8 +118,8 @@ fn is_int96(leaf: &Leaf) -> bool {
 }
 
 impl TableUnits {
-    /// Those columns of the next file that are chosen. `named` are those that have the names that were chosen: in the first file that has
-    /// them, they are what is meant.
+    /// Returns the chosen columns of the next file. `named` are its columns with chosen names: the first file that has
+    /// such a name decides which column it means.
     fn chosen(&mut self, schema: &ParquetSchema, named: &ProjectionMask) -> ProjectionMask {
         let all = columns(schema, self.by);
         let is_named = |(number, _): &&(usize, Vec<Step>)| named.leaf_included(*number);
@@ -130,7 +130,7 @@ impl TableUnits {
 }
 
 impl Choice {
-    /// The chosen columns of the next file, if it has INT96 columns, and the options ask for units that fit those of all files.
+    /// Returns the chosen columns of the next file, if it has INT96 columns and the options request units that fit all files.
     pub(super) fn has_int96(&self, schema: &ParquetSchema, units: &mut TableUnits) -> Option<ProjectionMask> {
         if self.options.int96 != Int96Unit::Auto {
             return None;
@@ -148,7 +148,7 @@ impl Choice {
 }
 
 impl Dataset {
-    /// The units of INT96 timestamps: those that hold all files, if the options ask for that and there are any.
+    /// Returns the units of INT96 timestamps that hold the values of all files, if the options request it and there are any.
     pub(super) fn int96(&self) -> Result<TableUnits> {
         let choice = &self.choice;
         let mut units = TableUnits::new(choice.by);
@@ -163,7 +163,7 @@ impl Dataset {
                     let fitting = builder.fitting_int96().map_err(|error| error.in_file(file.name()))?;
                     units.add(builder.parquet_schema(), &fitting);
                 }
-                // Where the first file has none and decides, none is read.
+                // If the first file alone decides the schema and has no INT96 column, none is read.
                 None if i == 0 && !choice.union => break,
                 None => {}
             }

@@ -51,8 +51,10 @@ impl Dataset<dyn AsyncSource> {
     }
 
     /// Creates a dataset of the files that the summary (`_metadata`) at `path` lists, or of that file alone if it is no
-    /// summary. `open` opens the summary and the files. Their paths are `path` up to its last slash, and the names in
-    /// the summary.
+    /// summary.
+    ///
+    /// `open` opens the summary and the files. Their paths are `path` up to its last slash, and the names in the
+    /// summary.
     ///
     /// Fails if the summary cannot be opened, if its footer cannot be read, or if it lists a file outside its folder.
     pub async fn from_async_summary(
@@ -68,8 +70,9 @@ impl Dataset<dyn AsyncSource> {
     }
 
     /// Sets how many bytes are fetched ahead at most, for row groups after the one being decoded, of its file and of
-    /// later ones; 0 fetches none ahead. Default 32 MiB, and at most a quarter of
-    /// [`Limits::memory`](marquetry_base::Limits::memory).
+    /// later ones; 0 fetches none ahead.
+    ///
+    /// Default 32 MiB, and at most a quarter of [`Limits::memory`](marquetry_base::Limits::memory).
     #[must_use]
     pub fn prefetch(mut self, bytes: u64) -> Self {
         self.choice.prefetch = bytes;

@@ -1,11 +1,11 @@
-//! Which of the files that there are a path means: directories and what is below them, and patterns.
+//! Finds the files that a path stands for: directories and what is below them, and patterns.
 
 use marquetry_base::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Whether a name that a wildcard stands for begins as those do that directories are read without, `_tmp` for example.
-/// Who writes `_` at the beginning of a part from the first wildcard on means it.
+/// Returns whether a name matched by a wildcard is one that directory listings skip, such as `_tmp`. A pattern that has
+/// a part with a leading `_`, from the first wildcard on, asks for such names.
 pub(super) fn is_left_behind(path: &Path, literal: usize, pattern: &str) -> bool {
     let mut names = path.components().skip(literal).map(|part| part.as_os_str().to_string_lossy());
     let wildcards = Path::new(pattern).components().skip(literal);
@@ -13,31 +13,32 @@ pub(super) fn is_left_behind(path: &Path, literal: usize, pattern: &str) -> bool
     !means_it && names.any(|name| is_passed_over(&name))
 }
 
-/// Hidden, or what writers leave beside their files. A partition's key may begin with `_`.
+/// Returns whether a name is hidden, or is left by writers beside their files. A partition key may begin with `_`.
 pub(super) fn is_passed_over(name: &str) -> bool {
     name.starts_with('.') || name.starts_with('_') && !name.contains('=')
 }
 
-/// Whether a name, or a path of several, stands for others.
+/// Returns whether a name or path has wildcards.
 pub(super) fn has_wildcards(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 
-/// Those whose names say that they are Parquet files, if there are any.
+/// Keeps the files with names of Parquet files, if there are any.
 pub(super) fn retain_parquet<T>(found: &mut Vec<T>, path: impl Fn(&T) -> &Path) {
     if found.iter().any(|found| is_named_parquet(path(found))) {
         found.retain(|found| is_named_parquet(path(found)));
     }
 }
 
-/// Whether the name ends as those of Parquet files do.
+/// Returns whether the name has an extension of Parquet files.
 pub(super) fn is_named_parquet(path: &Path) -> bool {
     let end = path.extension().map(|end| end.to_string_lossy().to_lowercase());
     matches!(end.as_deref(), Some("parquet" | "parq" | "pq"))
 }
 
-/// What a path means on a disk, for a store whose files have these `names`, with `/` between their parts: those that
-/// `path` fits, if it is a pattern, and those below the folders that it fits, or that it is. In alphabetical order.
+/// Returns the files that a path stands for, as on a disk, for a store whose files have these `names`, with `/` between
+/// their parts: files that match the pattern, and files below folders that match. A path without wildcards is a folder.
+/// Sorted alphabetically.
 pub(super) fn among<'a>(path: &str, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'a str>> {
     let path = path.trim_end_matches('/');
     let is_literal = |part: &&str| !has_wildcards(part);
@@ -65,7 +66,7 @@ pub(super) fn among<'a>(path: &str, names: impl IntoIterator<Item = &'a str>) ->
         let folder = name.match_indices('/').map(|(end, _)| &name[..end]).find(|folder| fits(folder));
         match folder {
             _ if fits(name) => out.push(name),
-            // `**` gives the files in folders by itself.
+            // `**` matches the files in folders itself.
             Some(folder) if !path.contains("**") => folders.entry(folder).or_default().push(name),
             _ => {}
         }

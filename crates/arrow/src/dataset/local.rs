@@ -1,4 +1,4 @@
-//! Files of this machine: resolves paths to them, which are files, directories, patterns, and summary files.
+//! Files of this machine: resolves paths, which may be files, directories, patterns or summary files.
 
 use super::data_file::DataFile;
 use super::listing::{is_passed_over, retain_parquet};
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Dataset {
-    /// The files that these paths mean, see [the module](super). None is opened but summaries.
+    /// Creates a dataset of the files that these paths stand for, see [the module](super). Opens none of them but summaries.
     ///
-    /// Fails if a directory cannot be read, if a path means no file, and if a summary is none, names a file outside of
-    /// its directory, or one that does not exist.
+    /// Fails if a directory cannot be read, or if a path stands for no file. Also fails if a summary is not valid, or
+    /// lists a file that does not exist or lies outside its directory.
     pub fn open<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self> {
         let paths: Vec<P> = paths.into_iter().collect();
         let mut files = Vec::new();
@@ -37,12 +37,12 @@ impl Dataset {
     }
 }
 
-/// The files of a summary; `None` if the file is none.
+/// Returns the files of a summary; `None` if the file is no summary.
 fn summary_parts(path: &Path) -> Result<Option<Vec<DataFile>>> {
     let source = LocalFile::open(path)?;
     let metadata = match read_metadata(&source, &Default::default()) {
         Ok(footer) => footer.metadata,
-        // Keys come with the options, later. Nobody encrypts a summary.
+        // Keys come later, with the options. Nobody encrypts a summary.
         Err(error) if error.kind() == ErrorKind::Key => return Ok(None),
         Err(error) => return Err(error),
     };
@@ -53,7 +53,7 @@ fn summary_parts(path: &Path) -> Result<Option<Vec<DataFile>>> {
     Ok(Some(parts.map(|part| DataFile::new(part.path, Some(part.groups))).collect()))
 }
 
-/// The files of the summary at `path` on a disk, in the order in which it names them.
+/// Returns the files of the summary at `path` on a disk, in the order in which it lists them.
 fn summary_files(path: &Path, metadata: &ParquetMetaData) -> Result<Vec<Part>> {
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -62,7 +62,7 @@ fn summary_files(path: &Path, metadata: &ParquetMetaData) -> Result<Vec<Part>> {
     summary::parts_at(metadata, |named| resolve(directory, named))
 }
 
-/// The file on a disk at a path that a footer has, which must be below the summary's directory with links followed.
+/// Returns the local path of a file that a footer names. It must be below the summary's directory after all links are followed.
 fn resolve(directory: &Path, named: &str) -> Result<PathBuf> {
     let relative: PathBuf = summary::inside(named)?.into_iter().collect();
     let path = directory.join(relative);
@@ -75,8 +75,9 @@ fn resolve(directory: &Path, named: &str) -> Result<PathBuf> {
     }
 }
 
-/// The files that a path means. A directory means the Parquet files below it, a pattern with `*`, `?` or `[` the files it
-/// fits, if no file has that very name. Sorted, each directory's parts by name.
+/// Returns the files that a path stands for. A directory stands for the Parquet files below it. A pattern with `*`, `?`
+/// or `[` stands for the files that match it, unless a file has that very name. Sorted, with the files of each
+/// directory by name.
 fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
     if path.is_dir() {
         return directory(path);
@@ -88,7 +89,7 @@ fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for path in expand_pattern(path)? {
         match path.is_dir() {
-            // `**` gives the files in it by itself.
+            // `**` matches the files in it itself.
             true if is_recursive => {}
             true => found.extend(directory(&path)?),
             false => found.push(path),
@@ -102,7 +103,8 @@ fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The Parquet files below a directory: those whose names end in `.parquet`, `.parq` or `.pq`, or all if there is none.
+/// Returns the Parquet files below a directory: those whose names end in `.parquet`, `.parq` or `.pq`, or all files if
+/// there are none.
 fn directory(path: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     walk(path, &mut DirectoryChain::default(), &mut found)?;

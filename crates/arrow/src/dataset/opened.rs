@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An open file and its footer. They are kept together: a file of the same name may be another one later.
+/// An open file and its footer. They are kept together, as the name may belong to another file later.
 pub(super) struct Opened<S: ?Sized> {
     pub(super) source: Arc<S>,
     pub(super) metadata: ArrowReaderMetadata,
 }
 
 impl<S: ?Sized> Opened<S> {
-    /// The same file, read otherwise.
+    /// Returns the same file with other options.
     pub(super) fn read_as(self, options: &ArrowReaderOptions) -> Result<Self> {
         Ok(Opened { metadata: self.metadata.with_options(options.clone())?, ..self })
     }
@@ -25,11 +25,11 @@ impl<S: ?Sized> Clone for Opened<S> {
     }
 }
 
-/// The first files that were opened, shared by all readers of a table.
+/// The files that were opened first, shared by all readers of a table.
 pub(super) struct Files<S: ?Sized>(Arc<Mutex<HashMap<PathBuf, Opened<S>>>>);
 
 impl<S: ?Sized> Files<S> {
-    /// The file at `path`, if it was kept.
+    /// Returns the file at `path`, if it is cached.
     pub(super) fn get(&self, path: &Path) -> Option<Opened<S>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
     }
@@ -43,7 +43,7 @@ impl<S: ?Sized> Files<S> {
 }
 
 impl Files<dyn marquetry_core::source::Source> {
-    /// Keeps a file, if there is room.
+    /// Caches a file, if there is room.
     pub(super) fn keep(&self, path: &Path, file: &Opened<dyn marquetry_core::source::Source>) {
         let most = if file.source.request_cost().is_some() { MOST_FAR } else { MOST_NEAR };
         self.insert(path, file.clone(), most);
@@ -52,8 +52,8 @@ impl Files<dyn marquetry_core::source::Source> {
 
 #[cfg(feature = "async")]
 impl Files<dyn crate::async_reader::AsyncSource> {
-    /// Keeps a file's footer, if there is room; and of the first ones what was fetched with it, which may be all of a small
-    /// file.
+    /// Caches a file's footer, if there is room. For the first files, also caches what was fetched along with it, which
+    /// may be the whole of a small file.
     pub(super) fn keep(&self, path: &Path, file: &Opened<dyn crate::async_reader::AsyncSource>) {
         let is_full = self.0.lock().unwrap_or_else(PoisonError::into_inner).len() >= MOST_NEAR;
         let mut file = file.clone();

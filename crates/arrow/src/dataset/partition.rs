@@ -6,11 +6,11 @@ use marquetry_base::{Error, Result};
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-/// The value in the name of a directory whose rows have none: `key=__HIVE_DEFAULT_PARTITION__`, as Hive calls it.
+/// The value in a directory's name that stands for null, as Hive writes it: `key=__HIVE_DEFAULT_PARTITION__`.
 pub const NULL_PARTITION: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Keys and values of the directories that a path leads through; a value that is null is `None`. What is asked of a web
-/// server behind the path is no directory, even if it has slashes.
+/// Returns keys and values of the directories on a path; a null value is `None`. The query string of a URL is not part
+/// of the path, even if it has slashes.
 pub(super) fn pairs(path: &Path) -> Vec<(String, Option<String>)> {
     let is_web = |text: &&str| text.starts_with("http://") || text.starts_with("https://");
     let path = match path.to_str().filter(is_web).and_then(|url| url.split_once('?')) {
@@ -25,7 +25,7 @@ pub(super) fn pairs(path: &Path) -> Vec<(String, Option<String>)> {
     pairs.map(|(key, value)| (decoded(key), (value != NULL_PARTITION).then(|| decoded(value)))).collect()
 }
 
-/// The text without `%20` and the like, or as it is if that makes no text.
+/// Decodes `%20` and the like. Returns the text as it is if the result would not be UTF-8.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -45,8 +45,8 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// The type of a key that has these values: Int64 or Date32 if all of them are written as these would be, else text.
-/// So `007` stays what it is.
+/// Returns the type of a key that has these values: Int64 or Date32 if all of them are in that type's canonical form,
+/// else text. So `007` stays text.
 pub(super) fn guess<'a>(values: impl Iterator<Item = &'a str> + Clone) -> DataType {
     let are_all = |is: fn(&str) -> bool| values.clone().next().is_some() && values.clone().all(is);
     let is_integer = |text: &str| text.parse::<i64>().is_ok_and(|number| number.to_string() == text);
@@ -57,7 +57,7 @@ pub(super) fn guess<'a>(values: impl Iterator<Item = &'a str> + Clone) -> DataTy
     }
 }
 
-/// The value as an array of one row.
+/// Returns the value as an array of one row.
 pub(super) fn value(key: &str, text: Option<&str>, to: &DataType) -> Result<ArrayRef> {
     let wrong = || {
         Error::argument(format!("the partition {key}={} is no {to}", text.unwrap_or(NULL_PARTITION)))
@@ -74,7 +74,7 @@ pub(super) fn value(key: &str, text: Option<&str>, to: &DataType) -> Result<Arra
     crate::evolution::cast_exact(&array, to).map_err(|_| wrong())
 }
 
-/// Days since 1970-01-01 of a date as `YYYY-MM-DD`.
+/// Returns the days since 1970-01-01 of a date `YYYY-MM-DD`.
 fn day(text: &str) -> Option<i32> {
     let is_date = text.len() == 10
         && text.bytes().enumerate().all(|(i, byte)| match i {

@@ -7,18 +7,21 @@ use marquetry_base::{Error, Result};
 use marquetry_core::predicate::Predicate;
 
 impl Dataset {
-    /// The table as at most so many tables, each of some of the files: all have the schema of this one, and their rows together are
-    /// its rows. Files are dealt out in turn: those of one key, which a filter may ask for alone, stand beside each other. A part, also
-    /// one that is the whole table, has an [`evolution`](Dataset::evolution): no footer is read again to find its schema.
+    /// Splits the table into at most `parts` tables, each of some of the files. All have the schema of this one, and
+    /// together they have its rows.
     ///
-    /// Fails as [`schema`](Dataset::schema) does, and if there is a limit or an offset, which parts would have to share.
+    /// Files are dealt out in turn, so that files of one partition key, which a filter may select alone, go to
+    /// different parts. Each part, even if it is the whole table, has an [`evolution`](Dataset::evolution), so that no
+    /// footer is read again to find its schema.
+    ///
+    /// Fails as [`schema`](Dataset::schema) does. Also fails if there is a limit or an offset, which the parts would have to share.
     pub fn split(&self, parts: usize) -> Result<Vec<Dataset>> {
         self.check_parts()?;
         self.parts_of(&self.plan()?.evolution, parts)
     }
 
-    /// How many rows [`batches`](Dataset::batches) will give, if footers tell, which are all read: `None` if there is a filter, or
-    /// if what is corrupt may be left out.
+    /// Returns how many rows [`batches`](Dataset::batches) will return, if footers suffice to know it. Reads all of
+    /// them. Returns `None` if there is a filter, or if damaged rows may be left out.
     pub fn exact_num_rows(&self) -> Result<Option<u64>> {
         if !self.do_footers_tell_rows() {
             return Ok(None);
@@ -28,7 +31,7 @@ impl Dataset {
 }
 
 impl<S: ?Sized> Dataset<S> {
-    /// Only rows for which `predicate` is true, too: what [`filter`](Dataset::filter) asks for stays.
+    /// Adds `predicate` to the [`filter`](Dataset::filter): both must be true of a row.
     #[must_use]
     pub fn also_filter(mut self, predicate: Predicate) -> Self {
         self.choice.predicate = Some(match self.choice.predicate.take() {
@@ -52,7 +55,7 @@ impl<S: ?Sized> Dataset<S> {
         let part = |first: usize| {
             let mut part = self.clone();
             part.choice.files = files.iter().skip(first).step_by(parts).cloned().collect();
-            // Types are those that the keys have in all files: from fewer of them others may be guessed.
+            // The types that the keys have in all files: from fewer files, others might be guessed.
             let has_key = |key: &String| part.choice.files.iter().any(|file| file.partition(key).is_some());
             part.choice.partition_types = types
                 .iter()
@@ -68,7 +71,7 @@ impl<S: ?Sized> Dataset<S> {
         self.choice.predicate.is_none() && self.choice.options.on_corrupt == OnCorrupt::Fail
     }
 
-    /// How many rows are chosen of so many.
+    /// Returns how many of `rows` rows offset and limit leave.
     pub(super) fn chosen_of(&self, rows: u64) -> u64 {
         let offset = u64::try_from(self.choice.offset).unwrap_or(u64::MAX);
         let limit = self.choice.limit.and_then(|limit| u64::try_from(limit).ok()).unwrap_or(u64::MAX);

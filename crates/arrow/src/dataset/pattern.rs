@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
-/// Whether the path is meant as a pattern: files may have such characters in their names.
+/// Returns whether the path is a pattern: it has wildcards, and no file has that very name.
 ///
 /// ```
 /// use marquetry_arrow::dataset::is_pattern;
@@ -20,7 +20,7 @@ pub fn is_pattern(path: &Path) -> bool {
     path.components().any(is_of_wildcards) && !path.exists()
 }
 
-/// Whether a part of a path has characters that stand for others in a pattern. A prefix of Windows, `\\\\?\\C:`, has none.
+/// Returns whether a part of a path has wildcards. A Windows prefix, `\\\\?\\C:`, has none.
 ///
 /// ```
 /// use marquetry_arrow::dataset::is_of_wildcards;
@@ -32,10 +32,12 @@ pub fn is_of_wildcards(part: Component<'_>) -> bool {
     matches!(part, Component::Normal(name) if has_wildcards(&name.to_string_lossy()))
 }
 
-/// The files and directories that a pattern of `*`, `?`, `[]` and `**` fits, sorted. Wildcards stand for no name that begins with
-/// `.` or `_`, as directories are read without those, unless the part of the pattern begins so.
+/// Returns the files and directories that match a pattern of `*`, `?`, `[]` and `**`, sorted.
 ///
-/// Fails if it is wrong, or if a directory cannot be read.
+/// Wildcards do not match names that begin with `.` or `_`, which directory listings skip, too, unless the part of the
+/// pattern itself begins so.
+///
+/// Fails if the pattern is not valid, or if a directory cannot be read.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -68,7 +70,7 @@ pub fn expand_pattern(pattern: &Path) -> Result<Vec<PathBuf>> {
 enum Part {
     Literal(PathBuf),
     Wildcards(Pattern),
-    /// `**`: directories in directories, or none.
+    /// `**`: any number of nested directories.
     AnyDirectories,
 }
 
@@ -85,7 +87,7 @@ impl Part {
     }
 }
 
-/// Whether a name is one that the wildcards stand for: one that begins with `.` or `_` only if they do.
+/// Returns whether a name matches. One that begins with `.` or `_` matches only if the pattern begins so, too.
 fn fits(pattern: &Pattern, name: &str) -> bool {
     let is_meant = !is_passed_over(name) || name.chars().next() == pattern.as_str().chars().next();
     is_meant && pattern.matches_with(name, OPTIONS)
@@ -93,15 +95,15 @@ fn fits(pattern: &Pattern, name: &str) -> bool {
 
 struct Walk {
     only_directories: bool,
-    /// On the way to where the walk is: links may lead back.
+    /// The directories above the current one, as links may lead back to them.
     above: DirectoryChain,
-    /// Where `**` was walked from, and how many parts were behind it: several of them lead to the same places.
+    /// Where `**` was expanded, and how many parts followed it: several `**` reach the same places.
     walked: HashSet<(PathBuf, usize)>,
     found: Vec<PathBuf>,
 }
 
 impl Walk {
-    /// Adds what fits the rest of the pattern in a directory, or `path` itself if nothing is left.
+    /// Adds the matches of the rest of the pattern in a directory, or `path` itself if nothing is left.
     fn below(&mut self, path: &Path, rest: &[Part]) -> Result<()> {
         let Some((part, behind)) = rest.split_first() else {
             if !self.only_directories || path.is_dir() {
@@ -112,7 +114,7 @@ impl Walk {
         match part {
             Part::Literal(name) => {
                 let path = path.join(name);
-                // A link to nothing is there, too: who opens it says what is wrong with it.
+                // A broken link counts as a match: opening it reports what is wrong.
                 match there(&path, path.symlink_metadata())? {
                     Some(_) => self.below(&path, behind),
                     None => Ok(()),
@@ -123,7 +125,7 @@ impl Walk {
             }
             Part::AnyDirectories if !self.walked.insert((path.to_owned(), behind.len())) => Ok(()),
             Part::AnyDirectories => {
-                // At the end it stands for what is in the directories, too.
+                // A trailing `**` matches the files in the directories, too.
                 if !behind.is_empty() {
                     self.below(path, behind)?;
                 }
@@ -146,7 +148,7 @@ impl Walk {
         }
     }
 
-    /// Goes on with what is in a directory and has such a name; nothing is in what is none.
+    /// Calls `then` for each entry of a directory whose name is meant. Does nothing if `path` is no directory.
     fn each(
         &mut self,
         path: &Path,
@@ -165,7 +167,7 @@ impl Walk {
     }
 }
 
-/// What was asked of a path, or `None` if it is not there, or in what is no directory.
+/// Returns the result of a request, or `None` if the path does not exist, or lies in what is no directory.
 fn there<T>(path: &Path, asked: io::Result<T>) -> Result<Option<T>> {
     match asked {
         Ok(found) => Ok(Some(found)),
@@ -174,7 +176,7 @@ fn there<T>(path: &Path, asked: io::Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// The directory that a path without parts is.
+/// Returns the directory that an empty path stands for.
 fn here(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
@@ -183,7 +185,7 @@ pub(super) fn unread(path: &Path, error: io::Error) -> Error {
     Error::io("cannot be listed", error).in_file(path.display().to_string())
 }
 
-/// Hidden names are not meant by wildcards.
+/// Wildcards do not match hidden names.
 const OPTIONS: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
@@ -238,7 +240,7 @@ mod tests {
         assert_eq!(found.unwrap(), ["_st/t/x.parquet"]);
     }
 
-    /// Each of several `**` leads to all places below; they are looked at once for each.
+    /// Several `**` all lead to the places below; each place is visited once for each `**`.
     #[test]
     fn several_wildcards_of_directories_end() {
         let deep = "d/".repeat(30) + "x.parquet";

@@ -1,6 +1,6 @@
 //! Renames the columns of predicates and projections from the table to one of its files.
 //!
-//! They are named as the table does, and are found in a file by the file's names. Where columns are found by field id, or
+//! Both use the table's names, which are mapped to the names in each file. If columns are found by field id, or
 //! ignoring case, a file may have the column under another name, or another column under this one.
 
 use super::field_finder::{FieldFinder, id};
@@ -11,10 +11,10 @@ use marquetry_base::{Error, ErrorKind, Result, quote_name};
 use marquetry_core::predicate::{Predicate, column_and_path, names_column, names_of};
 use marquetry_core::schema::Schema;
 
-/// The fields of a table and those of one of its files.
+/// Maps columns of a table to one of its files.
 pub(super) struct FileNames<'a> {
     by: MatchBy,
-    /// Those that a predicate may name.
+    /// The table's fields that a predicate may name.
     table: &'a Fields,
     file: &'a Fields,
     finder: FieldFinder<'a>,
@@ -25,14 +25,15 @@ impl<'a> FileNames<'a> {
         FileNames { by, table, file, finder: FieldFinder::new(by) }
     }
 
-    /// The fields of the file.
+    /// Returns the fields of the file.
     pub(super) fn file(&self) -> &'a Fields {
         self.file
     }
 
-    /// The path in the file of a column of the table; `None` if the file lacks it. By name it is the same, whether it is there or not.
+    /// Returns the path in the file of a column of the table; `None` if the file lacks it. If columns are found by
+    /// name, it is the same path, whether it exists or not.
     ///
-    /// Fails if it cannot be told: the table is not known to have the column, or its field has no id.
+    /// Fails if it is ambiguous: the table is not known to have the column, or its field has no id.
     pub(super) fn path(&self, path: &str) -> Result<Option<String>> {
         if self.by == MatchBy::Name {
             return Ok(Some(path.to_owned()));
@@ -42,7 +43,7 @@ impl<'a> FileNames<'a> {
         let found = self.names(&names, self.table, self.file).map_err(|error| error.in_column(column))?;
         match found {
             Some(found) if found == names => Ok(Some(path.to_owned())),
-            // Columns that are such paths are found by name, and so are these.
+            // Columns that are such paths are found by name, so these paths are, too.
             Some(_) if !into_variant.is_empty() => {
                 Err(untold("which has the VARIANT under another name").in_column(column))
             }
@@ -53,29 +54,29 @@ impl<'a> FileNames<'a> {
         }
     }
 
-    /// The path in the file of a column that is chosen, which the table may not have: no file before did.
+    /// Returns the path in the file of a chosen column. The table may not have it yet, if no earlier file did.
     pub(super) fn chosen(&self, path: &str) -> Result<Option<String>> {
         let is_known =
             || names_of(path).first().is_some_and(|first| self.finder.named(self.table, first).is_some());
-        // PERF: by name there is nothing to look for.
+        // PERF: by name, nothing needs to be looked up.
         match self.by == MatchBy::Name || !is_known() {
             true => Ok(Some(path.to_owned())),
             false => self.path(path),
         }
     }
 
-    /// Whether a column of the table is in the file, of this schema.
+    /// Returns whether the file, which has this schema, has a column of the table.
     pub(super) fn is_in(&self, schema: &Schema, path: &str) -> Result<bool> {
         let Some(in_file) = self.path(path)? else { return Ok(false) };
         let is_there = names_column(schema, &in_file);
-        // Arrow may have names of its own for parts of a map.
+        // Arrow may have its own names for the parts of a map.
         if !is_there && self.by != MatchBy::Name {
             return Err(untold("and this file has a name for this one that is not known").in_column(path));
         }
         Ok(is_there)
     }
 
-    /// The predicate of the file's names.
+    /// Returns the predicate with the file's names.
     pub(super) fn predicate_of_file(&self, predicate: Predicate) -> Result<Predicate> {
         if self.by == MatchBy::Name {
             return Ok(predicate);
@@ -91,7 +92,7 @@ impl<'a> FileNames<'a> {
         }))
     }
 
-    /// The names in the file of what these lead to in the table.
+    /// Returns the names in the file for a path of names in the table.
     fn names(&self, path: &[String], table: &'a Fields, file: &'a Fields) -> Result<Option<Vec<String>>> {
         let Some((first, rest)) = path.split_first() else { return Ok(Some(Vec::new())) };
         let wanted = self.finder.named(table, first);
@@ -107,7 +108,7 @@ impl<'a> FileNames<'a> {
         self.behind(found, rest, wanted)
     }
 
-    /// The name of a field of the file, and those of what is inside it.
+    /// Returns the name of a field of the file, followed by the names of what is inside it.
     fn behind(&self, found: &'a Field, rest: &[String], wanted: &'a Field) -> Result<Option<Vec<String>>> {
         let inside = match rest {
             [] => Some(Vec::new()),
@@ -116,7 +117,7 @@ impl<'a> FileNames<'a> {
         Ok(inside.map(|inside| std::iter::once(found.name().clone()).chain(inside).collect()))
     }
 
-    /// The names of what is inside a struct, or the elements of a list.
+    /// Returns the names of what is inside a struct, or in the elements of a list.
     fn inside(
         &self,
         path: &[String],
@@ -133,7 +134,7 @@ impl<'a> FileNames<'a> {
         }
     }
 
-    /// Keys and values of maps are found by position.
+    /// Returns the names of what is in a map's entries. Keys and values are found by position.
     fn in_entries(&self, path: &[String], table: &'a Field, file: &'a Field) -> Result<Option<Vec<String>>> {
         let parts = match (path.split_first(), table.data_type(), file.data_type()) {
             (Some((first, rest)), DataType::Struct(table), DataType::Struct(file)) => {

@@ -13,18 +13,18 @@ use marquetry_core::source::Source;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads files as one table, batch by batch; each batch has rows of one file. One file is open at a time.
+/// Reads files as one table, batch by batch. Each batch has rows of one file, and one file is open at a time.
 ///
-/// After an error the reader is over.
+/// After an error the reader ends.
 #[must_use = "batches are read as they are asked for"]
 pub struct DatasetReader {
     dataset: Dataset,
     plan: Plan,
     schema: SchemaRef,
-    /// Which file is the next to be opened.
+    /// The next file to open.
     next: usize,
     open: Option<OpenFile>,
-    /// Rows still to be passed over, and still to be given.
+    /// Rows still to be skipped, and still to be returned.
     offset: usize,
     left: usize,
     losses: Vec<(Arc<str>, LossReport)>,
@@ -39,7 +39,7 @@ struct OpenFile {
 }
 
 impl Dataset {
-    /// The rows. Fails if a column does not exist, or if the files can have no schema in common.
+    /// Returns a reader of the rows. Fails if a column does not exist, or if the files can have no schema in common.
     pub fn batches(self) -> Result<DatasetReader> {
         DatasetReader::new(self)
     }
@@ -63,7 +63,7 @@ impl DatasetReader {
         })
     }
 
-    /// The next batch; `None` after the last. Errors name the file.
+    /// Returns the next batch; `None` after the last. Errors name the file.
     pub fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
         let batch = self.advance().transpose();
         self.left = match &batch {
@@ -73,23 +73,23 @@ impl DatasetReader {
         batch
     }
 
-    /// What could not be read so far, by file; complete after the last batch. A file without losses has an empty report.
+    /// Returns what could not be read so far, by file; complete after the last batch. A file without losses has an empty report.
     pub fn loss_reports(&self) -> Vec<(Arc<str>, LossReport)> {
         let open = self.open.iter().map(|open| (open.name.clone(), open.reader.loss_report()));
         self.losses.iter().cloned().chain(open).collect()
     }
 
-    /// What was read, passed over and spent so far, of all files; footers are not in it.
+    /// Returns what was read, skipped and spent so far, for all files, without their footers.
     pub fn metrics(&self) -> ReadMetrics {
         self.counters.snapshot()
     }
 
-    /// The file that is open: that of the last batch or error.
+    /// Returns the open file: that of the last batch or error.
     pub fn file(&self) -> Option<&str> {
         self.open.as_ref().map(|open| &*open.name)
     }
 
-    /// Its path, as [`Dataset::files`] has it.
+    /// Returns its path, as in [`Dataset::files`].
     pub fn path(&self) -> Option<&Path> {
         let file = self.dataset.choice.files.get(self.next.checked_sub(1)?)?;
         self.open.as_ref().map(|_| file.path.as_path())
@@ -101,7 +101,7 @@ impl DatasetReader {
                 && let Some(batch) = open.reader.next_batch()
             {
                 let batch = batch.map_err(|error| error.in_file(open.name.clone()))?;
-                // Only the rows that a filter wants count: no file was told to pass over them.
+                // Only rows that pass the filter count, so no file was told to skip any.
                 let passed = self.offset.min(batch.num_rows());
                 self.offset -= passed;
                 if passed < batch.num_rows() {
@@ -121,11 +121,11 @@ impl DatasetReader {
     fn close(&mut self) -> Result<()> {
         let Some(OpenFile { name, source, reader }) = self.open.take() else { return Ok(()) };
         self.losses.push((name, reader.loss_report()));
-        // The table keeps it open, but not what was fetched of it.
+        // The table keeps the file open, but not what was prefetched from it.
         source.prefetch(&[])
     }
 
-    /// Opens the next file that may have a row that is wanted. Returns whether there is one.
+    /// Opens the next file that may have a matching row. Returns whether there is one.
     fn open_next(&mut self) -> Result<bool> {
         let choice = &self.dataset.choice;
         while let Some(file) = choice.files.get(self.next) {

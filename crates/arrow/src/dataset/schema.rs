@@ -22,25 +22,25 @@ use marquetry_core::schema::{Schema as ParquetSchema, no_such_column};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// How each file is read.
+/// The plan by which each file is read.
 pub(super) struct Plan {
-    /// As what.
+    /// The schema to read files as.
     pub(super) evolution: Evolution,
-    /// Which columns the partitions give.
+    /// The partition keys that are columns.
     pub(super) keys: Vec<Key>,
-    /// Keys that are not read, but may be asked about.
+    /// All keys, including those that are not read but may be in the predicate.
     all_keys: Vec<Key>,
-    /// Columns that the predicate names, and that some file has: others may lack them.
+    /// Columns of the predicate that some file has, and others may lack.
     known: Vec<String>,
-    /// What is asked of rows, with the paths of the table's columns.
+    /// The predicate, with the paths of the table's columns.
     pub(super) predicate: Option<Predicate>,
-    /// The table's types of columns that the predicate names: a field by path.
+    /// The table's types of the predicate's columns: fields named by path.
     pub(super) predicate_types: Fields,
-    /// The table's fields that the predicate may name, where columns are not found by name.
+    /// The table's fields that the predicate may name, if columns are not found by name.
     predicate_fields: Fields,
 }
 
-/// A key of the partitions.
+/// A partition key.
 #[derive(Clone)]
 pub(super) struct Key {
     name: String,
@@ -49,7 +49,7 @@ pub(super) struct Key {
 }
 
 impl Plan {
-    /// As what a file is read, its partitions included.
+    /// Returns the schema to read a file as, with its partition values.
     pub(super) fn of(&self, file: &DataFile) -> Result<Evolution> {
         let mut evolution = self.evolution.clone();
         for key in &self.keys {
@@ -60,7 +60,7 @@ impl Plan {
         Ok(evolution)
     }
 
-    /// What a file's partitions say of a column. Fails if it is no value of the key's type.
+    /// Returns a file's partition value for a column of the predicate. Fails if it does not fit the key's type.
     pub(super) fn partition(&self, file: &DataFile, name: &str) -> Result<Option<Option<ArrayRef>>> {
         let is_named =
             |key: &&Key| key.name == name || matches!(names_of(name).as_slice(), [only] if *only == key.name);
@@ -69,12 +69,12 @@ impl Plan {
         Ok(Some(file.partition(&key.name).flatten().map(value).transpose()?))
     }
 
-    /// How a file with these fields calls the columns that the predicate names.
+    /// Returns the names that the predicate's columns have in a file with these fields.
     pub(super) fn names<'a>(&'a self, file: &'a Fields) -> FileNames<'a> {
         FileNames::new(self.evolution.match_by(), &self.predicate_fields, file)
     }
 
-    /// That a file lacks a column that others have: null, or its default.
+    /// Returns whether a file lacks a column that other files have, and the value to use instead: null, or its default.
     pub(super) fn missing(
         &self,
         schema: &ParquetSchema,
@@ -87,8 +87,8 @@ impl Plan {
         Ok(is_missing.then(|| self.evolution.default_of(&names_of(column).join(".")).cloned()))
     }
 
-    /// The error of a file that cannot be read as the table's schema: whoever did not choose that schema is told where it comes
-    /// from, and what would fit, if something does. `file` are the file's columns.
+    /// Adds help to the error of a file that cannot be read as the table's schema, unless the caller chose that schema:
+    /// where the schema comes from, and what would fit, if anything does. `file` are the file's columns.
     #[cold]
     pub(super) fn explained(&self, error: Error, choice: &Choice, file: &Fields) -> Error {
         let is_of_first_file = !choice.union && choice.evolution.is_none();
@@ -101,7 +101,7 @@ impl Plan {
         }
     }
 
-    /// The schema of batches.
+    /// Returns the schema of batches.
     pub(super) fn schema(&self, choice: &Choice) -> SchemaRef {
         let schema = self.evolution.schema();
         match choice.options.on_corrupt {
@@ -116,7 +116,7 @@ impl Plan {
     }
 }
 
-/// The keys with the types by which predicates compare them.
+/// Returns the keys with the types by which predicates compare them.
 fn compared(mut keys: Vec<Key>, evolution: &Evolution) -> Vec<Key> {
     for key in &mut keys {
         if let Ok(field) = evolution.schema().field_with_name(&key.name) {
@@ -126,7 +126,7 @@ fn compared(mut keys: Vec<Key>, evolution: &Evolution) -> Vec<Key> {
     keys
 }
 
-/// The plan of files whose footers are looked at one after the other.
+/// The unfinished plan of files whose footers are read one after the other.
 pub(super) struct Draft {
     keys: Vec<Key>,
     first: FileFields,
@@ -134,7 +134,7 @@ pub(super) struct Draft {
     fields: Fields,
     /// The chosen columns that are paths into VARIANT.
     paths: Vec<String>,
-    /// The chosen columns that no file has so far, and those that the predicate names and some file has.
+    /// The chosen columns that no file has so far, and the predicate's columns that some file has.
     missing: Vec<String>,
     asked: Vec<String>,
     predicate_types: Fields,
@@ -143,7 +143,7 @@ pub(super) struct Draft {
 }
 
 impl Choice {
-    /// The plan, if it takes no file.
+    /// Returns the plan, if it needs no file.
     pub(super) fn plan_of_evolution(&self) -> Result<Option<Plan>> {
         let Some(evolution) = &self.evolution else { return Ok(None) };
         let mut keys = self.keys()?;
@@ -155,7 +155,7 @@ impl Choice {
             }
             Err(_) => false,
         });
-        // Whoever gives a schema says what there is.
+        // The given schema says which columns there are.
         let fields = evolution.schema().fields();
         let is_root = |path: &String| {
             let path = names_of(path).join(".");
@@ -168,7 +168,7 @@ impl Choice {
         Ok(Some(Plan { evolution, keys, all_keys, known, predicate, predicate_types, predicate_fields }))
     }
 
-    /// Begins a plan with the first file's footer. `int96` are the units of all files.
+    /// Begins a plan with the first file's footer. `int96` are the units for all files.
     pub(super) fn draft(&self, first: &ArrowReaderMetadata, int96: &TableUnits) -> Result<Draft> {
         let keys = self.keys()?;
         let first = self.fields_of(&self.files[0], first, int96, &Fields::empty())?;
@@ -179,7 +179,7 @@ impl Choice {
         Ok(Draft { keys, fields, paths, missing, asked, predicate_types, predicate_fields, first })
     }
 
-    /// Adds a file to the plan: where the first does not decide alone.
+    /// Adds a file to the plan, if the first file does not decide alone.
     pub(super) fn add(
         &self,
         draft: &mut Draft,
@@ -205,7 +205,7 @@ impl Choice {
         Ok(())
     }
 
-    /// The fields of a file that are those of the table that the predicate names, where columns are not found by name.
+    /// Returns the fields of a file that the predicate may name in the table, if columns are not found by name.
     fn predicate_fields(&self, known: &Fields, file: &Fields) -> Fields {
         let named: Vec<String> =
             self.asked().iter().filter_map(|path| names_of(path).into_iter().next()).collect();
@@ -219,7 +219,7 @@ impl Choice {
         }
     }
 
-    /// The plan of the files that were looked at.
+    /// Finishes the plan of the files that were added.
     pub(super) fn finish(&self, draft: Draft) -> Result<Plan> {
         let Draft { mut keys, first, fields, paths, missing, asked, mut predicate_types, predicate_fields } =
             draft;
@@ -236,7 +236,7 @@ impl Choice {
             .refuse_missing(!self.union)
             .refuse_extra(!self.union && self.columns.is_none());
         let evolution = paths.into_iter().fold(evolution, Evolution::with_path);
-        // Where the first file decides, no other may lack a column.
+        // If the first file decides, no other may lack a column.
         let predicate = self.predicate_of_table(|path| asked.iter().any(|asked| asked == path));
         let known = if self.union { asked } else { Vec::new() };
         if self.by != MatchBy::Name {
@@ -245,13 +245,13 @@ impl Choice {
         Ok(Plan { evolution, keys, all_keys, known, predicate, predicate_types, predicate_fields })
     }
 
-    /// The chosen columns that are neither in the first file nor keys.
+    /// Returns the chosen columns that are neither in the first file nor keys.
     fn missing_columns(&self, first: &FileFields, keys: &[Key]) -> Vec<String> {
         let is_key = |name: &String| keys.iter().any(|key| key.name == *name);
         first.missing.iter().filter(|name| !is_key(name)).cloned().collect()
     }
 
-    /// The columns of the files and those of the partitions, in the order asked for; keys that are not wanted go.
+    /// Returns the columns of files and partitions in the chosen order. Removes keys that are not chosen.
     fn with_keys(&self, fields: &Fields, keys: &mut Vec<Key>) -> Vec<FieldRef> {
         let is_key = |field: &FieldRef| keys.iter().any(|key| key.name == *field.name());
         let mut out: Vec<FieldRef> = fields.iter().filter(|field| !is_key(field)).cloned().collect();
@@ -269,13 +269,13 @@ impl Choice {
                     below.entry(&name[..end]).or_insert(i);
                 }
             }
-            // Names of paths into VARIANT have dots that lead into no struct.
+            // Names of paths into VARIANT have dots that do not lead into structs.
             out.sort_by_key(|field| exactly.get(&**field.name()).or_else(|| below.get(&**field.name())));
         }
         out
     }
 
-    /// The keys of all files, in the order in which they first occur.
+    /// Returns the keys of all files, in the order in which they first occur.
     fn keys(&self) -> Result<Vec<Key>> {
         let mut keys: Vec<Key> = Vec::new();
         let names = self.files.iter().flat_map(|file| &file.partitions).map(|(name, _)| name);
@@ -306,13 +306,13 @@ impl Choice {
         Ok(keys)
     }
 
-    /// The types by which predicates compare the keys of all files: those of the wanted schema, where it has them.
+    /// Returns the types by which predicates compare the keys of all files: those of the wanted schema, if it has them.
     pub(super) fn key_types(&self, evolution: &Evolution) -> Result<HashMap<String, DataType>> {
         let keys = compared(self.keys()?, evolution).into_iter();
         Ok(keys.map(|key| (key.name, key.data_type)).collect())
     }
 
-    /// The predicate whose paths mean the same in each file: what they mean first of all that some file has.
+    /// Returns the predicate with paths that mean the same in each file: their first meaning that some file has.
     fn predicate_of_table(&self, is_there: impl Fn(&str) -> bool) -> Option<Predicate> {
         let meaning = |path: &str| {
             let known = meanings_of(path).into_iter().find(|path| is_there(path));
@@ -321,11 +321,11 @@ impl Choice {
         Some(self.predicate.clone()?.rename_columns(meaning))
     }
 
-    /// What the paths that the predicate names may mean, each once.
+    /// Returns all paths that names in the predicate may mean, each once.
     fn asked(&self) -> Vec<String> {
         let paths = self.predicate.iter().flat_map(columns_of);
         let mut asked: Vec<String> = paths.flat_map(|path| meanings_of(&path)).collect();
-        // A file may lack the VARIANT that a path leads into.
+        // A file may lack the VARIANT that a path starts at.
         let columns = asked.iter().filter_map(|path| column_and_path(path));
         let columns: Vec<String> = columns.flat_map(|(column, _)| meanings_of(column)).collect();
         asked.extend(columns);
@@ -334,10 +334,10 @@ impl Choice {
         asked
     }
 
-    /// The types of the columns that the predicate names: a field by path, for those that are there.
+    /// Returns the types of the predicate's columns that exist, as fields named by path.
     fn predicate_types(&self, fields: &Fields) -> Fields {
         let field = |path: String| {
-            // Only whether they are there is asked of structs, and VARIANT may be stored in several.
+            // A predicate only tests whether a struct is null, and a VARIANT may be stored as several structs.
             let data_type =
                 type_at(fields, &names_of(&path)).filter(|found| !matches!(found, DataType::Struct(_)))?;
             Some(Field::new(path, data_type.clone(), true))
@@ -345,7 +345,7 @@ impl Choice {
         self.asked().into_iter().filter_map(field).collect()
     }
 
-    /// The chosen columns of a file; `table` are those of the files before.
+    /// Returns the chosen columns of a file. `table` are those of the files before it.
     fn fields_of(
         &self,
         file: &DataFile,
@@ -375,7 +375,7 @@ impl Choice {
             let is_path = |name: &&String| is_variant_path(schema, name);
             let paths = self.columns.iter().flatten().filter(is_path).cloned().collect();
             let predicate_types = self.predicate_types(&all);
-            // A reader of nothing knows.
+            // Builds a reader of no rows to find out.
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Bytes::new(), metadata)
                 .with_row_groups(Vec::new());
             let reader = match &self.columns {
@@ -409,31 +409,31 @@ impl Dataset {
     }
 }
 
-/// What a file has of the chosen columns.
+/// The chosen columns in one file.
 struct FileFields {
     fields: Fields,
-    /// All that it has.
+    /// All fields of the file.
     all: Fields,
     metadata: HashMap<String, String>,
-    /// Its fields.
+    /// The names of its fields.
     known: Vec<String>,
     /// The chosen columns that are paths into VARIANT.
     paths: Vec<String>,
-    /// The chosen columns that it does not have.
+    /// The chosen columns that it lacks.
     missing: Vec<String>,
-    /// The columns that the predicate names and it has, and their types: a field by path.
+    /// The predicate's columns that it has, and their types as fields named by path.
     asked: Vec<String>,
     predicate_types: Fields,
 }
 
-/// Adds what is not there: very many files have the same.
+/// Adds the new names. Very many files have the same ones.
 fn extend(all: &mut Vec<String>, more: Vec<String>) {
     all.extend(more);
     all.sort_unstable();
     all.dedup();
 }
 
-/// The column of a path into a VARIANT, or what names one itself.
+/// Returns the column of a path into a VARIANT, or the name itself if it is no path.
 fn column_of<'a>(schema: &ParquetSchema, name: &'a str) -> &'a str {
     match column_and_path(name) {
         Some((column, _)) if !names_column(schema, name) => column,

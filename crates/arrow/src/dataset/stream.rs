@@ -26,25 +26,25 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// Fetches and decodes files as one table, batch by batch; each batch has rows of one file.
+/// Fetches and decodes files as one table, batch by batch. Each batch has rows of one file.
 ///
-/// After an error the stream is over. It can be dropped at any time, and so can a future that waits for its next batch.
+/// After an error the stream ends. It can be dropped at any time, and so can a future that waits for its next batch.
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct DatasetStream {
     dataset: Dataset<dyn AsyncSource>,
     plan: Plan,
     schema: SchemaRef,
-    /// Which file is the next to be opened.
+    /// The next file to open.
     next: usize,
-    /// Files that were begun, in order; batches are of the first one.
+    /// Files that were begun, in order. Batches come from the first one.
     begun: VecDeque<Begun>,
-    /// Rows still to be passed over and to be given, but for those that a file was told to.
+    /// Rows still to be skipped and to be returned, except those already assigned to a file.
     offset: usize,
     left: usize,
     prefetch: u64,
     losses: Vec<(Arc<str>, LossReport)>,
     counters: Arc<ReadCounters>,
-    /// After an error.
+    /// Set after an error.
     is_over: bool,
 }
 
@@ -57,15 +57,15 @@ struct Begun {
 
 enum State {
     Opening(BoxFuture<'static, Result<Opened<dyn AsyncSource>>>),
-    /// It waits for those before it to say how many rows are left for it; or has failed.
+    /// Opened, and waiting until earlier files show how many rows are left for it; or failed.
     Opened(Box<Result<Opened<dyn AsyncSource>>>),
     Reading(Box<Reading>),
 }
 
 struct Reading {
     stream: ParquetRecordBatchStream<Arc<dyn AsyncSource>>,
-    /// Whether the rows that it gives were counted when it was told to. Where only reading tells how many there are, they are
-    /// counted as they are given.
+    /// Whether its rows were counted when they were assigned to it. If only reading shows how many there are, they are
+    /// counted as they are returned.
     is_counted: bool,
     /// Bytes that its footer keeps in memory.
     kept: u64,
@@ -94,12 +94,12 @@ impl DatasetStream {
         }
     }
 
-    /// The schema of the batches.
+    /// Returns the schema of the batches.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// What could not be read so far, by file; complete after the last batch. A file without losses has an empty report.
+    /// Returns what could not be read so far, by file; complete after the last batch. A file without losses has an empty report.
     pub fn loss_reports(&self) -> Vec<(Arc<str>, LossReport)> {
         let first = self.begun.front().and_then(|first| match &first.state {
             State::Reading(reading) => Some((first.name.clone(), reading.stream.loss_report())),
@@ -108,12 +108,12 @@ impl DatasetStream {
         self.losses.iter().cloned().chain(first).collect()
     }
 
-    /// What was fetched, read, passed over and spent so far, of all files; footers are not in it.
+    /// Returns what was fetched, read, skipped and spent so far, for all files, without their footers.
     pub fn metrics(&self) -> ReadMetrics {
         self.counters.snapshot()
     }
 
-    /// The file of the last batch or error.
+    /// Returns the file of the last batch or error.
     pub fn file(&self) -> Option<&str> {
         self.begun.front().map(|first| &*first.name)
     }
@@ -125,7 +125,7 @@ impl DatasetStream {
             let Some(first) = self.begun.front_mut() else { return Poll::Ready(None) };
             let reading = match &mut first.state {
                 State::Reading(reading) => reading,
-                // The first one waits for nobody: it has failed.
+                // The first file waits for nobody, so it has failed.
                 State::Opened(failed) => match taken(failed) {
                     Err(error) => return Poll::Ready(Some(Err(error))),
                     Ok(_) => continue,
@@ -137,7 +137,7 @@ impl DatasetStream {
                 Some(Err(error)) => return Poll::Ready(Some(Err(error.in_file(first.name.clone())))),
                 Some(Ok(batch)) if reading.is_counted => return Poll::Ready(Some(Ok(batch))),
                 Some(Ok(batch)) => {
-                    // Only the rows that a filter wants count: no file was told to pass over them.
+                    // Only rows that pass the filter count, so no file was told to skip any.
                     let passed = self.offset.min(batch.num_rows());
                     let rows = self.left.min(batch.num_rows() - passed);
                     (self.offset, self.left) = (self.offset - passed, self.left - rows);
@@ -152,7 +152,7 @@ impl DatasetStream {
         }
     }
 
-    /// Begins to open files that may have rows that are wanted. Whether there was one.
+    /// Begins to open files that may have matching rows. Returns whether it began any.
     fn begin(&mut self) -> bool {
         let mut has_begun = false;
         while self.has_room()
@@ -160,7 +160,7 @@ impl DatasetStream {
         {
             self.next += 1;
             let name = file.name();
-            // As with readers, a partition that is none of its type is an error when it is its turn.
+            // As in the blocking reader, a partition value that does not fit its type is an error when it is the file's turn.
             let state = match rest_of_file(&self.plan, file) {
                 Ok(Rest::None) => continue,
                 Ok(_) => State::Opening(self.dataset.open_late(file)),
@@ -172,19 +172,19 @@ impl DatasetStream {
         has_begun
     }
 
-    /// Whether one more file is to be opened now.
+    /// Returns whether one more file should be opened now.
     fn has_room(&self) -> bool {
         if self.left == 0 || self.begun.is_empty() {
             return self.left > 0;
         }
         let has_limit = self.dataset.choice.limit.is_some();
-        // With a limit, rows before may be all that is wanted.
+        // With a limit, the rows of earlier files may suffice.
         let is_needed = !has_limit || self.begun.iter().all(Begun::is_counted);
         let kept: u64 = self.begun.iter().skip(1).map(Begun::kept).sum();
         is_needed && self.begun.len() <= FILES_AHEAD && kept < self.prefetch
     }
 
-    /// Goes on with what is opened. Whether any came to its end.
+    /// Polls the files that are being opened. Returns whether any is done.
     fn poll_opening(&mut self, cx: &mut Context<'_>) -> bool {
         let mut has_opened = false;
         for begun in &mut self.begun {
@@ -198,14 +198,14 @@ impl DatasetStream {
         has_opened
     }
 
-    /// Says to files that were opened which rows they give, in order, as far as that is known. Whether there was one.
+    /// Assigns rows to opened files, in order, as far as they are known. Returns whether it assigned any.
     fn assign(&mut self) -> bool {
         let counts = self.dataset.choice.limit.is_some() || self.offset > 0;
         let mut has_assigned = false;
         let mut i = 0;
         while let Some(begun) = self.begun.get_mut(i) {
             match &mut begun.state {
-                // How many rows those after it are to pass over and to give, it tells at its end.
+                // Its end shows how many rows later files have to skip and to return.
                 State::Reading(reading) if counts && !reading.is_counted => break,
                 State::Reading(_) => i += 1,
                 State::Opened(opened) if opened.is_ok() => {
@@ -226,7 +226,7 @@ impl DatasetStream {
         has_assigned
     }
 
-    /// The wanted rows of a file; `None` if there are none.
+    /// Starts reading the matching rows of a file; `None` if there are none.
     fn reading(&mut self, file: &DataFile, opened: Opened<dyn AsyncSource>) -> Result<Option<Reading>> {
         let choice = &self.dataset.choice;
         let evolution = self.plan.of(file)?;
@@ -266,7 +266,7 @@ impl DatasetStream {
                 builder = builder.with_offset(passed);
                 if has_limit {
                     builder = builder.with_limit(self.left);
-                    // Of a damaged file only reading tells how many rows there are.
+                    // In a damaged file, only reading shows how many rows there are.
                     is_counted = choice.options.on_corrupt == OnCorrupt::Fail;
                     self.left -= if is_counted { self.left.min(rows - passed) } else { 0 };
                 }
@@ -276,7 +276,7 @@ impl DatasetStream {
         Ok(Some(Reading { stream, is_counted, kept }))
     }
 
-    /// Goes on with fetching row groups: those of a file when all of those before it are asked for.
+    /// Continues to fetch row groups. A file's are fetched once all those of earlier files are requested.
     fn fetch(&mut self, cx: &mut Context<'_>) {
         let mut room = self.prefetch;
         for (i, begun) in self.begun.iter_mut().enumerate() {
@@ -289,7 +289,7 @@ impl DatasetStream {
         }
     }
 
-    /// The first file is over.
+    /// Closes the first file.
     fn close(&mut self) {
         if let Some(Begun { name, state: State::Reading(reading), .. }) = self.begun.pop_front() {
             self.losses.push((name, reading.stream.loss_report()));
@@ -297,7 +297,7 @@ impl DatasetStream {
     }
 }
 
-/// What was opened; the file is read or given up then.
+/// Takes the opened file, which is then read or given up.
 fn taken(opened: &mut Result<Opened<dyn AsyncSource>>) -> Result<Opened<dyn AsyncSource>> {
     std::mem::replace(opened, Err(Error::argument("the file is not read any more")))
 }
@@ -307,7 +307,7 @@ impl Begun {
         matches!(&self.state, State::Reading(reading) if reading.is_counted)
     }
 
-    /// Bytes that it keeps in memory besides row groups.
+    /// Returns how many bytes it keeps in memory besides row groups.
     fn kept(&self) -> u64 {
         match &self.state {
             State::Reading(reading) => reading.kept,
@@ -342,5 +342,5 @@ impl std::fmt::Debug for DatasetStream {
     }
 }
 
-/// Files that are opened before it is their turn: enough to have many footers on their way at the same time.
+/// How many files are opened ahead: enough to fetch many footers at the same time.
 const FILES_AHEAD: usize = 16;

@@ -1,7 +1,8 @@
 //! Summary files: `_metadata` has the row groups of many files, whose pages are in those files.
 //!
-//! SPEC: parquet.thrift, ColumnChunk.file_path: relative to the summary's own directory. What a summary says of pages may
-//! be old. So only which files and row groups there are is taken from it, and each is held against the file's own footer.
+//! SPEC: parquet.thrift, ColumnChunk.file_path: relative to the summary's own directory. What a summary says of pages
+//! may be outdated. So only the list of files and row groups is taken from it, and each is checked against the file's
+//! own footer.
 
 use super::data_file::{DataFile, RowGroupId};
 use marquetry_base::{Error, Result};
@@ -9,22 +10,22 @@ use marquetry_core::metadata::{ParquetMetaData, RowGroup};
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
-/// A file that a summary names, and its row groups there.
+/// A file that a summary lists, and its row groups there.
 pub(super) struct Part {
     pub(super) path: PathBuf,
     pub(super) groups: Vec<RowGroupId>,
 }
 
-/// Whether the pages that the footer tells of are in other files.
+/// Returns whether the pages that the footer describes are in other files.
 pub(super) fn is_summary(metadata: &ParquetMetaData) -> bool {
     let Some(first) = metadata.row_groups().next() else { return false };
     let Some(Ok(chunk)) = first.columns().next() else { return false };
-    // QUIRK: some files name themselves. Only where the pages cannot be here are they in another file.
+    // QUIRK: some files name themselves. Pages are in another file only if they cannot be in this one.
     let is_here = |data_end| chunk.byte_range().is_ok_and(|range| range.start < data_end);
     chunk.file_path().is_some_and(|path| !path.is_empty()) && !chunk.data_end().is_some_and(is_here)
 }
 
-/// The files of the summary at `path` in a store, or the file itself if it is none.
+/// Returns the files of the summary at `path` in a store, or the file itself if it is no summary.
 pub(super) fn files_in_store(path: &str, metadata: &ParquetMetaData) -> Result<Vec<DataFile>> {
     if !is_summary(metadata) {
         return Ok(vec![DataFile::new(path.into(), None)]);
@@ -34,7 +35,7 @@ pub(super) fn files_in_store(path: &str, metadata: &ParquetMetaData) -> Result<V
     Ok(parts.into_iter().map(|part| DataFile::new(part.path, Some(part.groups))).collect())
 }
 
-/// The files that a summary names, each with where it is.
+/// Returns the files that a summary lists. `at` returns the path of each.
 pub(super) fn parts_at(
     metadata: &ParquetMetaData,
     at: impl Fn(&str) -> Result<PathBuf>,
@@ -45,7 +46,7 @@ pub(super) fn parts_at(
         let named = file_of(row_group).map_err(in_group)?;
         let path = at(&named).map_err(in_group)?;
         let group = RowGroupId::of(row_group)?;
-        // Row groups of a file stand together.
+        // Row groups of a file are adjacent.
         match parts.last_mut().filter(|part| part.path == path) {
             Some(part) => part.groups.push(group),
             None => parts.push(Part { path, groups: vec![group] }),
@@ -54,7 +55,7 @@ pub(super) fn parts_at(
     Ok(parts)
 }
 
-/// The file that all columns of a row group are in.
+/// Returns the file that has all columns of a row group.
 fn file_of(row_group: RowGroup<'_>) -> Result<Cow<'_, str>> {
     let mut found: Option<Cow<'_, str>> = None;
     for chunk in row_group.columns() {
@@ -71,12 +72,12 @@ fn file_of(row_group: RowGroup<'_>) -> Result<Cow<'_, str>> {
     found.ok_or_else(|| Error::corrupt("a row group without columns tells no file"))
 }
 
-/// The parts of a path that a footer has. It must not lead out of the summary's directory: a file that is opened must not
-/// make its reader open any other.
+/// Returns the parts of a path that a footer has. It must not lead out of the summary's directory: opening a file must
+/// not make its reader open arbitrary others.
 pub(super) fn inside(named: &str) -> Result<Vec<&str>> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let parts: Vec<&str> = named.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    // Backslashes and colons are nothing on one system and a way out on another.
+    // Backslashes and colons are plain characters on one system, and a way out of the directory on another.
     let is_strange = parts.is_empty() || named.contains(['\\', ':', '\0']);
     match !is_strange && Path::new(named).components().all(is_plain) {
         true => Ok(parts),

@@ -39,8 +39,10 @@ impl Dataset {
     }
 
     /// Creates a dataset of the files that the summary (`_metadata`) at `path` lists, or of that file alone if it is no
-    /// summary. `open` opens the summary and the files. Their paths are `path` up to its last slash, and the names in
-    /// the summary. This is for files in stores: links are not considered.
+    /// summary.
+    ///
+    /// `open` opens the summary and the files. Their paths are `path` up to its last slash, and the names in the
+    /// summary. This is for files in stores: links are not considered.
     ///
     /// Fails if the summary cannot be opened, if its footer cannot be read, or if it lists a file outside its folder.
     pub fn from_summary(
@@ -112,9 +114,10 @@ impl<S: ?Sized> Dataset<S> {
         self.choice.files.iter().map(|file| file.path.as_path())
     }
 
-    /// Sets how each file is read. Default: text as views, and INT96 timestamps in a unit that holds those of all
-    /// files, which takes a second read of these columns. A schema in the options is ignored: use
-    /// [`evolve`](Self::evolve).
+    /// Sets how each file is read.
+    ///
+    /// Default: text as views, and INT96 timestamps in a unit that holds those of all files, which takes a second read
+    /// of these columns. A schema in the options is ignored: use [`evolve`](Self::evolve).
     #[must_use]
     pub fn options(mut self, options: ArrowReaderOptions) -> Self {
         self.choice.options = ArrowReaderOptions { schema: None, ..options };

@@ -1,7 +1,8 @@
 //! Translates predicates from a table's types to those of one of its files.
 //!
-//! A column that is DOUBLE in the table may be FLOAT or INT32 in a file. The literals of a predicate are of the table's type:
-//! `x > 0.1` asks for doubles above 0.1, and 0.1 as a FLOAT is one. So what is counted in each file is what is shown of it.
+//! A column that is DOUBLE in the table may be FLOAT or INT32 in a file. The literals of a predicate have the table's
+//! type: `x > 0.1` selects doubles above 0.1, and 0.1 as a FLOAT is one. So each file must be filtered by the values
+//! that the table shows of it.
 
 use super::filter::unknown;
 use super::predicate_names::FileNames;
@@ -14,13 +15,13 @@ use std::cmp::Ordering;
 
 type Float16 = <Float16Type as ArrowPrimitiveType>::Native;
 
-/// The types of a table's columns by path, and where one of its files has them.
+/// The types of a table's columns by path, and the names of the columns in one of its files.
 pub(super) struct TableTypes<'a> {
     pub(super) table: &'a Fields,
     pub(super) names: &'a FileNames<'a>,
 }
 
-/// The type of the column that these names lead to.
+/// Returns the type of the column that these names lead to.
 pub(super) fn type_at<'a>(fields: &'a Fields, names: &[String]) -> Option<&'a DataType> {
     let (first, rest) = names.split_first()?;
     let data_type = fields.iter().find(|field| field.name() == first)?.data_type();
@@ -31,7 +32,7 @@ pub(super) fn type_at<'a>(fields: &'a Fields, names: &[String]) -> Option<&'a Da
     }
 }
 
-/// The type of what is in lists of lists; of entries in maps.
+/// Returns the type of the innermost elements of lists, or of the entries of maps.
 fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::List(element)
@@ -44,7 +45,7 @@ fn value_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// The type of the values of a map.
+/// Returns the type of the values of a map.
 fn map_value_type(data_type: &DataType) -> Option<&DataType> {
     match value_type(data_type) {
         DataType::Struct(entries) => entries.get(1).map(|field| field.data_type()),
@@ -52,18 +53,18 @@ fn map_value_type(data_type: &DataType) -> Option<&DataType> {
     }
 }
 
-/// The type of what a predicate asks for inside of a column of some type.
+/// Returns the type that a predicate refers to inside a column of some type.
 type Inner<'a> = &'a dyn Fn(&DataType) -> Option<&DataType>;
 
 impl TableTypes<'_> {
-    /// What is true of the file's own values where `predicate` is true of those that the table has of them.
+    /// Returns a predicate that is true of the file's own values where `predicate` is true of the table's.
     ///
     /// Fails if a column's type in the file cannot become that of the table.
     pub(super) fn predicate_of_file(&self, predicate: &Predicate) -> Result<Predicate> {
         self.of_values(predicate, &|data_type| Some(data_type))
     }
 
-    /// The same of values inside of columns: `inner` is their type.
+    /// Like [`predicate_of_file`](Self::predicate_of_file), for values inside columns. `inner` returns their type.
     fn of_values(&self, predicate: &Predicate, inner: Inner<'_>) -> Result<Predicate> {
         let all = |parts: &[Predicate]| {
             parts.iter().map(|part| self.of_values(part, inner)).collect::<Result<Vec<_>>>()
@@ -103,7 +104,7 @@ impl TableTypes<'_> {
         }
     }
 
-    /// The types of a column's values in the file and in the table, if they are two.
+    /// Returns the types of a column's values in the file and in the table, if they differ.
     fn evolved(&self, path: &ColumnPath, inner: Inner<'_>) -> Result<Option<(&DataType, &DataType)>> {
         let to =
             self.table.iter().find(|field| **field.name() == **path).map(|field| Field::data_type(field));
@@ -116,9 +117,9 @@ impl TableTypes<'_> {
         Ok(is_promoted.then_some((from, to)))
     }
 
-    /// Whether the type in the file is another than that of the table. Fails if it cannot become that.
+    /// Returns whether the type in the file differs from that of the table. Fails if it cannot become it.
     fn promoted(&self, path: &str, from: &DataType, to: &DataType) -> Result<bool> {
-        // Only whether they are there is asked of groups and lists.
+        // Predicates only test whether groups and lists are null.
         let are_nested = from.is_nested() && to.is_nested();
         // INT96 becomes a timestamp of any unit and zone.
         let are_timestamps = matches!((from, to), (DataType::Timestamp(..), DataType::Timestamp(..)));
@@ -132,7 +133,7 @@ impl TableTypes<'_> {
     }
 }
 
-/// A predicate of one column, which is `from` in the file and `to` in the table.
+/// Translates a predicate on one column, which is `from` in the file and `to` in the table.
 fn of_file(predicate: &Predicate, from: &DataType, to: &DataType) -> Predicate {
     match predicate {
         Predicate::IsNan { column } if is_float(to) && !is_float(from) => nowhere(column),
@@ -156,7 +157,7 @@ fn of_file(predicate: &Predicate, from: &DataType, to: &DataType) -> Predicate {
     }
 }
 
-/// False of every value, unknown of null.
+/// Returns a predicate that is false of every value, and unknown of null.
 fn nowhere(column: &ColumnPath) -> Predicate {
     col(column).lt(Literal::Number(Number::Infinite { is_negative: true }))
 }
@@ -165,7 +166,7 @@ fn is_float(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64)
 }
 
-/// The value of the table's float type that a number is stored as; `None` if the type is no float.
+/// Returns a number rounded to the table's float type; `None` if the type is no float.
 fn rounded(literal: &Literal, to: &DataType) -> Option<Number> {
     let written = match literal {
         Literal::Text(text) => Number::parse(text),
@@ -176,12 +177,12 @@ fn rounded(literal: &Literal, to: &DataType) -> Option<Number> {
         return None;
     }
     let value = nearest(number, to)?;
-    // What is beyond all numbers of the type is not infinite all the same.
+    // A finite number beyond the range of the type does not become infinite.
     let is_beyond = value.is_infinite() && matches!(number, Number::Finite { .. });
     Some(if is_beyond { number.clone() } else { Number::exactly(value) })
 }
 
-/// The nearest value of a float type, or the next to it.
+/// Returns the nearest value of a float type, or one next to it.
 fn nearest(number: &Number, float: &DataType) -> Option<f64> {
     let text = number.to_string();
     match float {
@@ -191,13 +192,13 @@ fn nearest(number: &Number, float: &DataType) -> Option<f64> {
     }
 }
 
-/// Whether a float type has this number.
+/// Returns whether a float type has exactly this number.
 fn is_value(number: &Number, float: &DataType) -> bool {
     let value = nearest(number, float).map(Number::exactly);
     value.is_some_and(|value| value.compare(number) == Some(Ordering::Equal))
 }
 
-/// A comparison with a number that may be between two values of the file's float type.
+/// Returns a comparison with a number that may lie between two values of the file's float type.
 fn compare_exactly(column: &ColumnPath, is: Comparison, number: Number, from: &DataType) -> Predicate {
     let value = nearest(&number, from).map_or(Number::Nan, Number::exactly);
     let ordering = value.compare(&number);
@@ -207,7 +208,7 @@ fn compare_exactly(column: &ColumnPath, is: Comparison, number: Number, from: &D
         (None | Some(Ordering::Equal), _) => col(column).compare(is, value),
         (_, Comparison::Eq) => nowhere(column),
         (_, Comparison::Ne) => !nowhere(column),
-        // The value is above the number, which no value is at.
+        // The value is the next one above the number, which is no value itself.
         (Some(Ordering::Greater), Comparison::Lt | Comparison::Le) => col(column).lt(value),
         (Some(Ordering::Greater), Comparison::Gt | Comparison::Ge) => col(column).ge(value),
         (Some(Ordering::Less), Comparison::Lt | Comparison::Le) => col(column).le(value),
@@ -215,8 +216,8 @@ fn compare_exactly(column: &ColumnPath, is: Comparison, number: Number, from: &D
     }
 }
 
-/// Text as its bytes, where the file has byte strings of one length and the table byte strings of any: those of a UUID are
-/// not the text that a UUID is written as.
+/// Converts text to its bytes, if the file has byte strings of one length and the table byte strings of any length. The
+/// bytes of a UUID are not its text form.
 fn as_bytes(literal: &Literal, from: &DataType) -> Literal {
     match (literal, from) {
         (Literal::Text(text), DataType::FixedSizeBinary(_)) => Literal::Bytes(text.as_bytes().to_vec()),

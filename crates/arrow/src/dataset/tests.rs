@@ -216,7 +216,7 @@ fn the_first_schema_or_that_of_all() {
     assert!(text.contains("4.parquet") || text.contains("Int64"), "{text}");
 }
 
-/// What does not help is not advised.
+/// An error must not advise a union that would not help.
 #[test]
 fn types_without_one_for_both_are_no_case_for_a_union() {
     let folder = folder();
@@ -457,7 +457,7 @@ fn a_column_with_a_dot_in_its_name_and_a_field_of_that_path() {
     ] {
         assert_eq!(filtered(all(), condition), ids, "{condition}");
     }
-    // A file that has neither: the first one decides what is meant.
+    // A file that has neither: the first file decides which column is meant.
     let first = Dataset::open([folder.path().join("t")]).unwrap().columns(["id"]);
     assert!(error(Ok(first.filter(Predicate::parse("a.b = 1").unwrap()))).to_string().contains("a.b"));
     // The name alone may be written as a path.

@@ -3,9 +3,11 @@
 use marquetry_base::Error;
 use std::fmt;
 
-/// Whether the files of a table differ in such a way that they can be read with [`Dataset::union_by_name`](super::Dataset::union_by_name).
-/// The error's text says so, too, in words that fit however the table is asked for: this is for those who can say what the
-/// option is called with them.
+/// Returns whether the files of a table differ in such a way that
+/// [`Dataset::union_by_name`](super::Dataset::union_by_name) could read them.
+///
+/// The error's text says so in words that fit any interface. With this, an interface can add its own name for the
+/// option.
 ///
 /// ```
 /// use marquetry_arrow::dataset::is_helped_by_union;
@@ -15,7 +17,7 @@ pub fn is_helped_by_union(error: &Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.is::<FirstFileDecides>())
 }
 
-/// Why files that differ are an error.
+/// The cause of an error about files that differ.
 #[derive(Debug)]
 struct FirstFileDecides;
 
@@ -29,7 +31,7 @@ impl fmt::Display for FirstFileDecides {
 
 impl std::error::Error for FirstFileDecides {}
 
-/// Says of an error that a union by name helps. One that has another cause stays as it is, as do those of a predicate's text.
+/// Adds to an error that a union by name helps. Leaves errors with another cause, or about the text of a predicate, as they are.
 pub(super) fn union_helps(error: Error) -> Error {
     let place = error.place();
     if error.get_ref().is_some() || place.character.is_some() {

@@ -14,52 +14,52 @@ use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
-/// How the columns of a batch are made of those that were read.
+/// Makes batches of the wanted schema out of those that were read.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchAdapter {
     pub(crate) schema: SchemaRef,
     pub(super) parts: Vec<ColumnSource>,
 }
 
-/// How one field of a struct, or column of a batch, is made.
+/// The source of a field of a struct, or of a column of a batch.
 #[derive(Debug, Clone)]
 pub(super) enum ColumnSource {
-    /// Of the field at this place among those that were read.
+    /// The field at this place among those that were read, converted.
     Of(usize, ArrayCast),
-    /// What a path leads to, of the field at this place.
+    /// The values at a path into the VARIANT in the field at this place.
     VariantPath(usize, Arc<PathColumn>),
-    /// All rows have the value of this array of one row.
+    /// The value of this one-row array in all rows.
     Constant(ArrayRef),
-    /// All rows are null.
+    /// Null in all rows.
     Null(DataType),
 }
 
-/// How one array becomes one of the wanted type.
+/// How an array is converted to the wanted type.
 #[derive(Debug, Clone)]
 pub(super) enum ArrayCast {
-    /// It is of that type.
+    /// Unchanged: it has the type already.
     Keep,
-    /// Its values become those of a wider type; the path is for errors.
+    /// Values are cast to a wider type. The path is for errors.
     Cast(DataType, Arc<str>),
-    /// A VARIANT, put together again, in storage of this type; the path is for errors.
+    /// A VARIANT is unshredded, and stored as this type. The path is for errors.
     Variant(DataType, Arc<str>),
-    /// The fields, and how each is made.
+    /// The fields, and the source of each.
     Struct(Fields, Vec<ColumnSource>),
-    /// The element, and how it is made; the layout stays.
+    /// The element, and its conversion. The layout stays.
     List(FieldRef, Box<ArrayCast>),
-    /// The entries, and how key and value are made.
+    /// The entries, and the conversions of key and value.
     Map(FieldRef, Box<(ArrayCast, ArrayCast)>),
 }
 
 impl BatchAdapter {
-    /// The batch that is made of `batch`.
+    /// Converts a batch.
     pub(crate) fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let columns = remade(&self.parts, batch.columns(), batch.num_rows())?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map_err(arrow_error)
     }
 
-    /// The same, with the columns of `read` from `first` on, which come from no column of the file, behind the others.
+    /// Appends the columns of `read` from `first` on, which come from no column of the file.
     pub(crate) fn with_others(mut self, read: &Schema, first: usize) -> Self {
         let others = first..read.fields().len();
         if !others.is_empty() {
@@ -71,7 +71,7 @@ impl BatchAdapter {
         self
     }
 
-    /// The same with columns that may all be null.
+    /// Makes all columns nullable.
     pub(crate) fn nullable(self) -> Self {
         let fields = self.schema.fields().iter().map(|field| Field::clone(field).with_nullable(true));
         let fields: Vec<Field> = fields.collect();
@@ -92,7 +92,7 @@ fn remade(parts: &[ColumnSource], arrays: &[ArrayRef], len: usize) -> Result<Vec
     parts.iter().map(part).collect()
 }
 
-/// `len` times the value of an array of one row. Text is shared where it is views.
+/// Repeats the value of a one-row array `len` times. Views share their text.
 fn repeated(value: &ArrayRef, len: usize) -> Result<ArrayRef> {
     arrow_select::take::take(value, &UInt32Array::from(vec![0; len]), None).map_err(arrow_error)
 }

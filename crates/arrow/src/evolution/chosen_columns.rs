@@ -8,7 +8,7 @@ use marquetry_core::nesting::NestedField;
 use marquetry_core::schema::Schema;
 use std::sync::Arc;
 
-/// What is to be read, in the order of names.
+/// The columns and paths to read, in the order of their names.
 #[derive(Debug, Clone)]
 pub(crate) struct ChosenColumns {
     chosen: Vec<Chosen>,
@@ -23,7 +23,7 @@ enum Chosen {
 }
 
 impl ChosenColumns {
-    /// `paths` has one for each name that is a path, and `plain` says which leaves the others choose.
+    /// Creates the choice. `paths` has an entry for each name that is a path, and `plain` says which leaves the other names choose.
     pub(crate) fn new(names: &[String], paths: Vec<Option<PathColumn>>, plain: Vec<bool>) -> Self {
         let chosen = names.iter().zip(paths).map(|(name, path)| match path {
             Some(path) => Chosen::Path(Arc::new(path)),
@@ -32,10 +32,10 @@ impl ChosenColumns {
         ChosenColumns { chosen: chosen.collect(), plain }
     }
 
-    /// How batches of `fields`, which are read as `arrow`, become batches of these columns, in the order of the names: a field of
-    /// the root stands where the first name of any of its columns does.
+    /// Returns an adapter from batches of `fields`, which are read as `arrow`, to these columns in the order of the
+    /// names. A field of the root is placed at the first name of any of its columns.
     ///
-    /// Fails if only some columns of a VARIANT are to be read beside paths into it.
+    /// Fails if only some columns of a VARIANT are read besides paths into it.
     pub(crate) fn adapter(
         &self,
         schema: &Schema,

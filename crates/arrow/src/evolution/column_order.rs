@@ -9,8 +9,9 @@ use marquetry_core::schema::{Leaf, Schema};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// How batches of `fields`, which are read as `arrow`, become batches whose columns, and the fields of whose structs,
-/// stand in the order in which `names` has the first of their leaves. `None` if they stand so already.
+/// Returns an adapter from batches of `fields`, which are read as `arrow`, to batches in the order of `names`: columns,
+/// and fields of structs, are ordered by the first name of any of their leaves. `None` if they are in that order
+/// already.
 pub(crate) fn ordered(
     names: &[String],
     schema: &Schema,
@@ -24,21 +25,22 @@ pub(crate) fn ordered(
     Some(BatchAdapter { schema: Arc::new(schema), parts })
 }
 
-/// Where each name stands first.
+/// The first position of each name.
 ///
-/// PERF: all of 10,000 columns may be named, so that each path cannot be compared with each name.
+/// PERF: a caller may name all of 10,000 columns, so comparing each path with each name would be too slow.
 struct FirstPlaces {
-    /// Of paths as they are typed, with dots between their names.
+    /// By the text of paths, with dots between the names.
     by_text: HashMap<String, usize>,
-    /// Of paths with a name in quotes, by their names.
+    /// By the names of paths that have a name in quotes.
     by_names: HashMap<Vec<String>, usize>,
 }
 
 impl FirstPlaces {
-    /// Of names that mean what [`existing_columns`](crate::arrow_reader::ProjectionMask::existing_columns) says.
+    /// Indexes names, which have the meaning that
+    /// [`existing_columns`](crate::arrow_reader::ProjectionMask::existing_columns) defines.
     fn new(names: &[String], schema: &Schema) -> Self {
         let (mut by_text, mut by_names) = (HashMap::new(), HashMap::new());
-        // The first one is put in last.
+        // In reverse, so that the first one is inserted last and stays.
         for (i, name) in names.iter().enumerate().rev() {
             by_text.insert(name.clone(), i);
             let path = names_of(name);
@@ -52,7 +54,7 @@ impl FirstPlaces {
             for (path, i) in &by_names {
                 let path_there: Vec<Arc<str>> = path.iter().map(|name| name.as_str().into()).collect();
                 if !there.contains(&path_there[..]) {
-                    // What no column is called may be another path with these dots.
+                    // A name that no column has may be another path with these dots.
                     let place = by_text.entry(path.join(".")).or_insert(*i);
                     *place = (*place).min(*i);
                 }
@@ -61,7 +63,7 @@ impl FirstPlaces {
         FirstPlaces { by_text, by_names }
     }
 
-    /// The place of the first name that is at or above the path of a leaf; behind all of them if none is.
+    /// Returns the position of the first name at or above the path of a leaf, or one behind all names if there is none.
     fn rank(&self, leaf: &Leaf) -> usize {
         let of_text = leaf.dotted_ancestors().filter_map(|path| self.by_text.get(path)).min();
         let of_names = (!self.by_names.is_empty()).then(|| {
@@ -72,7 +74,7 @@ impl FirstPlaces {
     }
 }
 
-/// The path, and those of what it is in.
+/// Returns the path, and all paths above it.
 fn above(path: &[Arc<str>]) -> impl Iterator<Item = &[Arc<str>]> {
     (1..=path.len()).map(|count| &path[..count])
 }
@@ -85,7 +87,7 @@ fn reordered(fields: &[NestedField], arrow: &Fields, ranks: &[usize]) -> Option<
     };
     let first_ranks: Vec<_> = fields.iter().map(first_rank).collect();
     let mut order: Vec<usize> = (0..fields.len()).collect();
-    // Stable: fields of one name that was asked for stay in the order of the file.
+    // A stable sort: fields under one name stay in the order of the file.
     order.sort_by_key(|&i| first_ranks[i]);
     let mut changes = !order.is_sorted();
     let made = order.into_iter().map(|i| match inside(&fields[i], &arrow[i], ranks) {
@@ -99,7 +101,7 @@ fn reordered(fields: &[NestedField], arrow: &Fields, ranks: &[usize]) -> Option<
     changes.then(|| (fields.into(), parts))
 }
 
-/// The field with the structs inside of it in order; `None` if they are so already.
+/// Returns the field with the structs inside it reordered; `None` if they are in order already.
 fn inside(field: &NestedField, arrow: &FieldRef, ranks: &[usize]) -> Option<(FieldRef, ArrayCast)> {
     let (data_type, recipe) = match (&field.kind, arrow.data_type()) {
         (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
@@ -111,7 +113,7 @@ fn inside(field: &NestedField, arrow: &FieldRef, ranks: &[usize]) -> Option<(Fie
             let recipe = ArrayCast::List(element.clone(), Box::new(recipe));
             (list_of(list, element), recipe)
         }
-        // Key and value are what their places say.
+        // Key and value are identified by position.
         (FieldKind::Map(entries), DataType::Map(arrow_entries, sorted)) => {
             let (FieldKind::Struct(parts), DataType::Struct(arrow_parts)) =
                 (&entries.kind, arrow_entries.data_type())

@@ -8,8 +8,7 @@ use arrow_schema::{ArrowError, DataType, TimeUnit};
 use marquetry_base::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// The values as those of another type. A value that the type cannot hold, such as a date of the year 9999 in
-/// nanoseconds, is an error.
+/// Casts values to another type. A value that the type cannot hold, such as a date of the year 9999 in nanoseconds, is an error.
 pub(crate) fn cast_exact(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     use DataType::Time64;
     let options = CastOptions { safe: false, ..CastOptions::default() };
@@ -22,7 +21,7 @@ pub(crate) fn cast_exact(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     })
 }
 
-/// Times in microseconds as those in nanoseconds. Arrow's own cast of these wraps around.
+/// Converts times in microseconds to nanoseconds. Arrow's own cast of these wraps around.
 fn nanoseconds(array: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
     let times = array.as_primitive::<Time64MicrosecondType>();
     let finer = times.try_unary::<_, Time64NanosecondType, _>(|time: i64| {

@@ -1,12 +1,12 @@
-//! Extension types of one column in several files: what one file's says of values is not true of another file's.
+//! Extension types of one column in several files: what one file's type says of its values may not hold for another file's.
 
 use crate::schema::{GEOPARQUET_KEY, StatedExtension, forget_extension, geoparquet_columns};
 use arrow_schema::{Field, Schema};
 use marquetry_base::{Error, Result};
 use std::collections::HashMap;
 
-/// Fails if a file's field has the wanted extension type with other parameters, another coordinate reference system for example.
-/// Which type values have that state none, or one of another name, is for whoever wants them to say.
+/// Fails if a file's field has the wanted extension type with other parameters, such as another coordinate reference
+/// system. If the file's field has no extension type, or one of another name, the wanted schema decides.
 pub(super) fn check_parameters(file: &Field, wanted: &Field) -> Result<()> {
     let (Some(from), Some(to)) = (StatedExtension::of(file), StatedExtension::of(wanted)) else {
         return Ok(());
@@ -17,7 +17,7 @@ pub(super) fn check_parameters(file: &Field, wanted: &Field) -> Result<()> {
     }
 }
 
-/// Fails if GeoParquet's metadata says something else of a wanted column than that of the file: the wanted schema brings its own.
+/// Fails if the GeoParquet metadata of a wanted column differs from the file's: the wanted schema brings its own metadata.
 pub(super) fn check_geoparquet(file: &Schema, wanted: &Schema) -> Result<()> {
     let [file_text, wanted_text] = [file, wanted].map(|schema| schema.metadata().get(GEOPARQUET_KEY));
     let (Some(file_text), Some(wanted_text)) = (file_text, wanted_text) else { return Ok(()) };
@@ -35,11 +35,11 @@ pub(super) fn check_geoparquet(file: &Schema, wanted: &Schema) -> Result<()> {
     Ok(())
 }
 
-/// The metadata of a field that holds the values of both: without the first one's extension type if the second does not have
-/// it.
+/// Returns the metadata of a field that holds the values of both: that of `a`, without its extension type unless both
+/// have the same.
 ///
-/// Fails if both are geometries of other reference systems or edges: as bytes they would lose what they mean, and a file of
-/// such bytes cannot say it any more.
+/// Fails if both are geometries with different reference systems or edges: as bytes they would lose their meaning, and
+/// a file of such bytes could not restore it.
 pub(super) fn shared_metadata(a: &Field, b: &Field) -> Result<HashMap<String, String>> {
     let mut metadata = a.metadata().clone();
     let (of_a, of_b) = (StatedExtension::of(a), StatedExtension::of(b));

@@ -26,14 +26,14 @@ use std::sync::Arc;
 pub(crate) struct FileMapping {
     /// The columns that are read.
     pub(crate) mask: ProjectionMask,
-    /// What the file is read as: what its reader can make wider itself, it does.
+    /// The schema to read the file as. The reader does the widening that it can.
     pub(crate) read_as: SchemaRef,
-    /// What is made of that.
+    /// Converts what is read to the wanted schema.
     pub(crate) adapter: BatchAdapter,
 }
 
 impl Evolution {
-    /// How a file of these fields, which it reads as `arrow` by default, is read as the wanted schema.
+    /// Plans how a file of these fields, which by default is read as `arrow`, is read as the wanted schema.
     pub(crate) fn of(
         &self,
         fields: &[NestedField],
@@ -55,7 +55,7 @@ impl Evolution {
     }
 }
 
-/// Whether the field or one below it has an id.
+/// Returns whether the field or one below it has a field id.
 fn has_id(field: &NestedField) -> bool {
     field.field_id.is_some()
         || match &field.kind {
@@ -65,7 +65,7 @@ fn has_id(field: &NestedField) -> bool {
         }
 }
 
-/// Fields by what they are found by. Wide tables make a look at each field for each wanted one too much.
+/// An index of fields. In wide tables, comparing each field with each wanted one would be too slow.
 #[derive(Default)]
 struct Names<'a> {
     exact: HashMap<&'a str, Vec<usize>>,
@@ -90,7 +90,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Columns that are paths into VARIANT, where they are any, with the places of their roots in the file.
+/// For each wanted column that is a path into VARIANT: the place of its root field in the file, and the path.
 struct PathsOfRoots {
     columns: Vec<Option<(usize, Arc<PathColumn>)>>,
     /// Which fields of the file are such roots.
@@ -98,7 +98,7 @@ struct PathsOfRoots {
 }
 
 impl PathsOfRoots {
-    /// The next column.
+    /// Adds the next wanted column.
     fn add(&mut self, path: Option<PathColumn>, file: &[NestedField]) {
         self.columns.push(path.and_then(|path| {
             let root = file.iter().position(|field| path.root() == Some(&*field.name))?;
@@ -108,20 +108,19 @@ impl PathsOfRoots {
     }
 }
 
-/// On the way down both schemas.
+/// The state of a walk down both schemas.
 struct Walk<'a> {
     evolution: &'a Evolution,
     metadata: &'a ParquetMetaData,
     schema: &'a Schema,
     /// The leaves that are read.
     kept: Vec<usize>,
-    /// Names of the wanted fields from the root on.
+    /// The names of the wanted fields from the root on.
     path: Vec<String>,
 }
 
 impl Walk<'_> {
-    /// The fields of a struct, or of the root: what they are read as, and how the wanted ones are made of those that are
-    /// read.
+    /// Matches the fields of a struct, or of the root. Returns the types to read them as, and the source of each wanted field.
     fn fields(
         &mut self,
         file: &[NestedField],
@@ -149,7 +148,7 @@ impl Walk<'_> {
         if self.evolution.refuse_extra {
             self.refuse_extra(file, wanted, &is_found)?;
         }
-        // Those that are read stand in the order of the file.
+        // The fields that are read are in the order of the file.
         let order: Vec<usize> = (0..file.len()).filter(|&i| is_found[i] || paths.is_root[i]).collect();
         let place = |at: usize| order.partition_point(|before| *before < at);
         let mut parts = Vec::with_capacity(wanted.len());
@@ -168,19 +167,19 @@ impl Walk<'_> {
         }
         self.keep_paths(&paths, file, &is_found)?;
         if order.is_empty() && !self.path.is_empty() {
-            // Where the struct is null only its columns tell: one is read for that.
+            // Only its columns show where the struct is null, so one of them is read.
             self.kept.extend(file.first().map(NestedField::first_leaf));
         }
         Ok((read_as.into(), parts))
     }
 
-    /// The value that a column of the root has in any case.
+    /// Returns the constant of a column of the root, if it has one.
     fn constant(&self, wanted: &ArrowField) -> Option<&ArrayRef> {
         let is_root = self.path.len() == 1;
         self.evolution.constants.get(wanted.name()).filter(|_| is_root)
     }
 
-    /// The path into a VARIANT that a column of the root is, if the file has that VARIANT.
+    /// Returns the path into a VARIANT that a column of the root is, if the file has that VARIANT.
     fn variant_path(&self, wanted: &ArrowField) -> Result<Option<PathColumn>> {
         let name = wanted.name();
         if self.path.len() != 1 || !self.evolution.paths.contains(name) {
@@ -197,7 +196,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Reads what paths need. Fails if of a field only some columns are read otherwise: what is read is one array.
+    /// Adds the leaves that paths need. Fails if only some columns of the same field are read otherwise, as both share one array.
     fn keep_paths(&mut self, paths: &PathsOfRoots, file: &[NestedField], is_found: &[bool]) -> Result<()> {
         for (root, path) in paths.columns.iter().flatten() {
             if is_found[*root] && !path.leaves().iter().all(|leaf| self.kept.contains(leaf)) {
@@ -210,7 +209,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The place of the file's field for a wanted one.
+    /// Returns the place of the file's field for a wanted one.
     fn find(&self, names: &Names<'_>, file: &[NestedField], wanted: &ArrowField) -> Result<Option<usize>> {
         let found = match self.evolution.by {
             MatchBy::Name => names.exact.get(&**wanted.name()),
@@ -246,7 +245,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A field that the file does not have, or that does not come from it.
+    /// Returns the source of a field that the file lacks, or that does not come from it.
     fn made(&self, wanted: &ArrowField) -> Result<ColumnSource> {
         let path = self.path.join(".");
         let (value, kind) = match self.constant(wanted) {
@@ -277,7 +276,7 @@ impl Walk<'_> {
         ))
     }
 
-    /// What a field is read as, and what is made of it.
+    /// Returns the field to read, and its conversion.
     fn field(
         &mut self,
         file: &NestedField,
@@ -296,7 +295,7 @@ impl Walk<'_> {
         Ok((Arc::new(ArrowField::clone(arrow).with_data_type(read_as)), recipe))
     }
 
-    /// A VARIANT, put together again of what it is shredded into.
+    /// Plans to unshred a VARIANT.
     fn variant(
         &mut self,
         file: &NestedField,
@@ -330,7 +329,7 @@ impl Walk<'_> {
             }
             (_, from, _) => return Err(self.no_wider(from, wanted)),
         };
-        // Nothing of it changes, or the reader does all of it.
+        // Nothing changes, or the reader does all of the conversion.
         Ok(if found.0 == *wanted { (found.0, ArrayCast::Keep) } else { found })
     }
 
@@ -390,8 +389,8 @@ impl Walk<'_> {
         if !is_promotable(from, to) {
             return Err(self.no_wider(from, to));
         }
-        // A column without an annotation may be read as anything of its width, bit for bit: only what it is by default
-        // says what its bits are.
+        // A column without an annotation may be read as any type of its width, bit for bit. Only its default type says
+        // what its bits are.
         let is_annotated = column.logical().is_some() || column.physical() == PhysicalType::ByteArray;
         let is_same = value_type(from) == value_type(to);
         if (is_annotated || is_same) && compatibility::fits_as_meant(column, to) {

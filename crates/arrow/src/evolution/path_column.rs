@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A path into a VARIANT that is read as a column.
 #[derive(Debug)]
 pub(crate) struct PathColumn {
-    /// Names from the root to the VARIANT.
+    /// The names from the root to the VARIANT.
     column: Vec<String>,
     steps: Vec<Step>,
     target: PathTarget,
@@ -21,7 +21,7 @@ pub(crate) struct PathColumn {
 }
 
 impl PathColumn {
-    /// The column of this name; `None` if it is no path, or the name of a column of the file.
+    /// Parses the column of this name; `None` if it is no path, or the name of a column of the file.
     pub(crate) fn of(metadata: &ParquetMetaData, name: &str) -> Result<Option<Self>> {
         if !name.contains(':') || names_column(metadata.schema(), name) {
             return Ok(None);
@@ -33,17 +33,17 @@ impl PathColumn {
         Ok(Some(PathColumn { column, steps: path.path().steps().to_vec(), target, field, leaves }))
     }
 
-    /// The name of the root that the VARIANT is, or is in.
+    /// Returns the name of the root field that is or contains the VARIANT.
     pub(super) fn root(&self) -> Option<&str> {
         self.column.first().map(String::as_str)
     }
 
-    /// The columns of the file that it needs.
+    /// Returns the columns of the file that it needs.
     pub(crate) fn leaves(&self) -> &[usize] {
         &self.leaves
     }
 
-    /// Its array, of that of the root.
+    /// Extracts its array from that of the root field.
     pub(super) fn array(&self, root: &ArrayRef) -> Result<ArrayRef> {
         path_array(root, &self.column, &self.steps, self.target)
             .map_err(|error| error.in_column(self.field.name().clone()))

@@ -1,13 +1,13 @@
-//! Type promotion: which types become which others without a value changing, and the narrowest type that two become.
+//! Type promotion: which types become others without a change of values, and the narrowest common type of two.
 //!
-//! The table is in the [module above](super). Dictionaries and runs count as their values, and a layout of text or of
-//! lists is no type of its own here.
+//! The table is in the [module above](super). Dictionaries and runs count as their values. Layouts of text or lists do
+//! not count as different types here.
 
 use crate::schema::value_type;
 use DataType::*;
 use arrow_schema::DataType;
 
-/// Whether every value of `from`, which is no list, struct or map, is a value of `to`.
+/// Returns whether every value of `from`, which is no list, struct or map, is a value of `to`.
 pub(crate) fn is_promotable(from: &DataType, to: &DataType) -> bool {
     let (from, to) = (value_type(from), value_type(to));
     if from == to || from.is_null() {
@@ -21,7 +21,7 @@ pub(crate) fn is_promotable(from: &DataType, to: &DataType) -> bool {
         // Units are ordered from coarse to fine.
         (Time32(from) | Time64(from), Time32(to) | Time64(to)) => from <= to,
         (Duration(from), Duration(to)) => from <= to,
-        // A zone is how instants are shown. Whether they are instants at all is another matter.
+        // A zone only affects how instants are shown. Whether values are instants at all must be equal.
         (Timestamp(from, a), Timestamp(to, b)) => from <= to && a.is_some() == b.is_some(),
         _ => match (decimal(from), decimal(to)) {
             (Some(from), Some(to)) => to.whole() >= from.whole() && to.scale >= from.scale,
@@ -40,17 +40,17 @@ fn integer_widens(from: &DataType, to: &DataType) -> bool {
         };
     }
     match to {
-        // All integers of so many bits are exact in the significand.
+        // The significand holds all integers of this many bits exactly.
         Float32 => from.bits <= 16,
         Float64 => from.bits <= 32,
         _ => decimal(to).is_some_and(|to| to.scale >= 0 && to.whole() >= from.digits()),
     }
 }
 
-/// The narrowest type that both may become, if there is one. Layouts are those of `a`.
+/// Returns the narrowest type that both can become, if there is one. Layouts are those of `a`.
 pub(super) fn common(a: &DataType, b: &DataType) -> Option<DataType> {
     if is_bytes(a) && is_bytes(b) && a.is_string() && !b.is_string() {
-        // What is not said to be text need not be.
+        // What is not declared as text may not be text.
         return Some(b.clone());
     }
     if is_promotable(b, a) {
@@ -77,7 +77,7 @@ fn common_decimal(a: &DataType, b: &DataType) -> Option<DataType> {
         let whole = integer(data_type).map(|integer| Decimal { precision: integer.digits(), scale: 0 });
         decimal(data_type).or(whole)
     };
-    // Of two integers the common type is no decimal.
+    // The common type of two integers is no decimal.
     decimal(a).or(decimal(b))?;
     let (a, b) = (as_decimal(a)?, as_decimal(b)?);
     let scale = a.scale.max(b.scale);
@@ -90,7 +90,7 @@ fn common_decimal(a: &DataType, b: &DataType) -> Option<DataType> {
     }
 }
 
-/// Byte strings, text or not: whether they are UTF-8 is seen when they are read, and no value changes.
+/// Returns whether the type is a byte string, text or not. UTF-8 is checked when values are read, and no value changes.
 fn is_bytes(data_type: &DataType) -> bool {
     data_type.is_string() || matches!(data_type, Binary | LargeBinary | BinaryView)
 }
@@ -101,7 +101,7 @@ struct Integer {
 }
 
 impl Integer {
-    /// Decimal digits of the largest value.
+    /// Returns the number of decimal digits of the largest value.
     fn digits(&self) -> i32 {
         match (self.bits, self.signed) {
             (8, _) => 3,
@@ -134,7 +134,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// Digits before the point.
+    /// Returns the number of digits before the point.
     fn whole(&self) -> i32 {
         self.precision - self.scale
     }

@@ -323,7 +323,7 @@ fn nested(array: ArrayRef, place: usize) -> ArrayRef {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// What is read as a wider type is, made narrow again, what was written.
+    /// Values that are read as a wider type, and narrowed again, equal the written ones.
     #[test]
     fn wider_types_hold_the_same_values(
         (from, wide) in widening(),
@@ -338,7 +338,7 @@ proptest! {
         let read = batch.column(1);
         prop_assert_eq!(read.data_type(), &wide_type);
         let plain = |array: &ArrayRef, to: &DataType| arrow_cast::cast(array, to);
-        // Binary in text was written as text; FixedSizeBinary has no way back.
+        // Binary that is read as text was written as valid text; FixedSizeBinary cannot be cast back.
         let (found, expected) = match from {
             DataType::FixedSizeBinary(_) => (read.clone(), plain(&narrow, &wide_type).unwrap()),
             _ => (plain(read, narrow.data_type()).unwrap(), narrow.clone()),
@@ -346,7 +346,7 @@ proptest! {
         prop_assert_eq!(found.to_data(), expected.to_data(), "{} to {}", from, wide);
     }
 
-    /// Types that are none of the table's are refused, and the error names both.
+    /// Types that are not in the table are refused, and the error names both.
     #[test]
     fn other_types_are_refused(
         from in prop::sample::select(sample_types()),

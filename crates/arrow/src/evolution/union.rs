@@ -11,8 +11,9 @@ use marquetry_base::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The fields of `a`, then those that only `b` has. What only one has may be null; a field of both has the narrowest type
-/// that holds the values of both, and the extension type that both have. Fails if there is none.
+/// Returns the fields of `a`, then those that only `b` has. A field that only one has is nullable. A field of both has
+/// the narrowest type that holds the values of both, and the extension type if both have the same. Fails if there is no
+/// such type.
 pub(crate) fn union(a: &Fields, b: &Fields, by: MatchBy) -> Result<Fields> {
     let mut names: HashMap<Name<'_>, usize> = HashMap::new();
     for (i, field) in b.iter().enumerate() {
@@ -33,12 +34,12 @@ pub(crate) fn union(a: &Fields, b: &Fields, by: MatchBy) -> Result<Fields> {
     Ok(out.into())
 }
 
-/// Whether fields of two schemas are one column.
+/// Returns whether fields of two schemas are the same column.
 pub(crate) fn is_same_column(a: &Field, b: &Field, by: MatchBy) -> bool {
     Name::of(a, by) == Name::of(b, by)
 }
 
-/// What a field is found by.
+/// The key by which a field is found.
 #[derive(PartialEq, Eq, Hash)]
 enum Name<'a> {
     Exact(&'a str),
@@ -63,7 +64,7 @@ fn nullable(field: &FieldRef) -> FieldRef {
     }
 }
 
-/// The same column may have other names where it is found by its id, or in any case.
+/// Renames a field: if columns are found by id or ignoring case, the same column may have other names.
 fn renamed(field: &FieldRef, name: &str) -> FieldRef {
     match field.name() == name {
         true => field.clone(),
@@ -77,7 +78,7 @@ fn both(a: &FieldRef, b: &FieldRef, by: MatchBy) -> Result<FieldRef> {
         let whole = Field::new(a.name(), unshredded_storage(), nullable);
         return Ok(Arc::new(whole.with_metadata(a.metadata().clone())));
     }
-    // A column without a value says nothing of values.
+    // A column without values says nothing about their type.
     match (a.data_type(), b.data_type()) {
         (_, DataType::Null) => return Ok(nullable(a)),
         (DataType::Null, _) => return Ok(nullable(&renamed(b, a.name()))),
@@ -100,7 +101,7 @@ fn both(a: &FieldRef, b: &FieldRef, by: MatchBy) -> Result<FieldRef> {
     if data_type == *a.data_type() && nullable == a.is_nullable() && metadata == *a.metadata() {
         return Ok(a.clone());
     }
-    // Built anew: a field remembers that its dictionary is ordered. An extension type is true of its own type.
+    // Not cloned, because a field remembers that its dictionary is ordered. An extension type holds only for its own storage type.
     if data_type != *a.data_type() {
         forget_extension(&mut metadata);
     }
@@ -117,7 +118,7 @@ fn list(a: &DataType, b: &DataType, element: FieldRef) -> DataType {
     }
 }
 
-/// Key and value are found by position.
+/// Combines the entries of maps. Key and value are found by position.
 fn entries(a: &FieldRef, b: &FieldRef, by: MatchBy) -> Result<FieldRef> {
     let (DataType::Struct(x), DataType::Struct(y)) = (a.data_type(), b.data_type()) else {
         return Err(Error::argument("the entries of a map are no structs"));
@@ -126,7 +127,7 @@ fn entries(a: &FieldRef, b: &FieldRef, by: MatchBy) -> Result<FieldRef> {
     Ok(Arc::new(Field::clone(a).with_data_type(DataType::Struct(parts))))
 }
 
-/// Puts a name before the path that the error has.
+/// Puts a name in front of the path in the error.
 fn below(name: &str, error: Error) -> Error {
     let path = match &error.place().column {
         Some(below) => format!("{name}.{below}"),

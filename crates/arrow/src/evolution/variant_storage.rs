@@ -1,7 +1,7 @@
 //! VARIANT columns whose shredding differs from the wanted one: unshredded, and kept so.
 //!
-//! SPEC: a place may have any value in `value`, whatever the type of `typed_value` is. So a column of any shredding holds what was shredded
-//! in another way.
+//! SPEC: a place may have any value in `value`, whatever the type of `typed_value` is. So a column with any shredding
+//! can hold values that were shredded in another way.
 
 use super::exact_cast::cast_exact;
 use crate::arrow_error;
@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field};
 use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
-/// Whether both are VARIANT, of which one is shredded as the other is not.
+/// Returns whether both are VARIANT with different shredding.
 pub(super) fn is_other_storage(from: &Field, to: &Field) -> bool {
     is_variant(from)
         && is_variant(to)
@@ -20,7 +20,7 @@ pub(super) fn is_other_storage(from: &Field, to: &Field) -> bool {
         && (has_field(from, "typed_value") || has_field(to, "typed_value"))
 }
 
-/// Whether values that are not shredded have a place in a column of VARIANT.
+/// Returns whether a VARIANT column has room for values that are not shredded.
 pub(super) fn can_hold_variants(field: &Field) -> bool {
     has_field(field, "metadata") && has_field(field, "value")
 }
@@ -29,7 +29,7 @@ fn has_field(field: &Field, name: &str) -> bool {
     matches!(field.data_type(), DataType::Struct(fields) if fields.find(name).is_some())
 }
 
-/// The values of a column of VARIANT, in storage of another type; nothing of them is shredded.
+/// Returns the values of a VARIANT column in storage of another type, without shredding any of them.
 pub(super) fn stored_as(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let DataType::Struct(fields) = to else {
         return Err(Error::argument(format!("a VARIANT is not stored as {to}")));

@@ -1,12 +1,12 @@
-//! Dates, times, timestamps and durations as predicates have them in text. Arrow's own text knows fewer years, and named zones only where a
-//! feature of it has all of these.
+//! Dates, times, timestamps and durations as text of predicates. Arrow's own text supports fewer years, and named zones
+//! only if one of its features includes all of them.
 
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, cast::AsArray};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use marquetry_base::datetime_text::{Moment, format_date, format_time};
 
-/// The text of a value that is not null; `None` if it is no time of a day.
+/// Returns the text of a value that is not null; `None` if it is a time outside of a day.
 pub(super) fn of(array: &dyn Array, row: usize) -> Result<Option<String>, ArrowError> {
     let numbers = match array.data_type() {
         DataType::Date32 | DataType::Time32(_) => {
@@ -44,7 +44,7 @@ fn duration(nanos: i128) -> String {
     format!("{sign}PT{seconds}{}S", if rest == 0 { "" } else { fraction.trim_end_matches('0') })
 }
 
-/// Nanoseconds of a unit.
+/// Returns the number of nanoseconds in a unit.
 fn nanos(unit: TimeUnit) -> i128 {
     match unit {
         TimeUnit::Second => NANOS,

@@ -1,4 +1,4 @@
-//! Integers of which only the stored Arrow schema says what they are: times in seconds and durations, for which Parquet has no name.
+//! Integers whose meaning only the stored Arrow schema gives: times in seconds and durations, for which Parquet has no annotation.
 
 use super::compatibility::as_bits;
 use super::element_of;
@@ -7,9 +7,9 @@ use arrow_schema::{DataType, Fields, Schema as ArrowSchema};
 use marquetry_base::{Error, Result};
 use marquetry_core::schema::{Leaf, Schema};
 
-/// Fails, naming the first column, if it is of such integers, and `wanted` would make other values of them than `own`, as the file is
-/// read by itself: durations in milliseconds become longer as seconds. Both have the file's columns. `own` is asked for only if there may
-/// be such a column.
+/// Checks that `wanted` does not change the meaning of bare integers, such as durations in milliseconds that would be
+/// read as seconds. `own` is the schema that the file has by itself; it is called only if there may be such a column.
+/// Both have the file's columns. Fails with the first column that would change.
 pub(crate) fn check_bare_integers(
     schema: &Schema,
     own: impl FnOnce() -> ArrowSchema,
@@ -44,14 +44,14 @@ fn counts_the_same(own: &DataType, wanted: &DataType) -> bool {
     }
 }
 
-/// The types of all columns, in their order.
+/// Appends the types of all columns, in their order.
 fn leaf_types<'a>(fields: &'a Fields, found: &mut Vec<&'a DataType>) {
     for field in fields {
         leaf_types_of(field.data_type(), found);
     }
 }
 
-/// The types of the columns of a field.
+/// Appends the types of a field's columns.
 pub(crate) fn leaf_types_of<'a>(data_type: &'a DataType, found: &mut Vec<&'a DataType>) {
     match (data_type, element_of(data_type)) {
         (DataType::Struct(fields), _) => leaf_types(fields, found),
@@ -73,7 +73,7 @@ mod tests {
     use bytes::Bytes;
     use std::sync::Arc;
 
-    /// Whether a file of this column is opened with the column as `wanted`.
+    /// Opens a file of this column with the column as `wanted`. Returns the error's message if that fails.
     fn is_read_as(column: &ArrayRef, wanted: &DataType) -> Result<(), String> {
         let batch = RecordBatch::try_from_iter_with_nullable([("c", column.clone(), true)]).unwrap();
         let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
@@ -101,7 +101,7 @@ mod tests {
             (&duration, Duration(Millisecond)),
             (&duration, Int64),
             (&seconds, Timestamp(Second, Some("UTC".into()))),
-            // As milliseconds they are stored.
+            // They are stored as milliseconds.
             (&seconds, Timestamp(Millisecond, None)),
             (&millis, Timestamp(Microsecond, None)),
             (&millis, Int64),

@@ -1,7 +1,8 @@
-//! Pairs of metadata that are not text, as text.
+//! Represents key-value metadata that is not text as text.
 //!
-//! Metadata is bytes to Arrow's format and to its other libraries. To the Rust types it is text, so that pairs which are not UTF-8
-//! have no place there: they are left out, or become hexadecimal digits, which whoever knows of them makes bytes again.
+//! Metadata is bytes in Arrow's format and in its other libraries. In the Rust types it is text, so pairs that are not
+//! UTF-8 cannot be represented. They are left out, or become hexadecimal digits, which callers that know of them
+//! convert back to bytes.
 //!
 //! ```text
 //! k\xff => v    becomes    [BINARY_METADATA_PREFIX]6bff => 76
@@ -11,13 +12,13 @@ use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_K
 use marquetry_base::{from_hex, to_hex};
 use std::collections::HashMap;
 
-/// What the keys of pairs begin with that are hexadecimal digits.
+/// The prefix of keys whose pairs are hexadecimal digits.
 pub const BINARY_METADATA_PREFIX: &str = "\u{FFFD}hex:";
 
-/// A pair as text, whatever it is.
+/// Returns any pair as text.
 pub(crate) fn as_text(key: &[u8], value: &[u8]) -> (String, String) {
     match (str::from_utf8(key), str::from_utf8(value)) {
-        // Text that looks like digits of ours would not come back as it was.
+        // Text that looks like such digits would not be restored as it was.
         (Ok(key), Ok(value)) if !key.starts_with(BINARY_METADATA_PREFIX) => (key.into(), value.into()),
         _ => as_digits(key, value),
     }
@@ -31,7 +32,7 @@ fn escaped(key: &[u8]) -> String {
     BINARY_METADATA_PREFIX.to_owned() + &to_hex(key)
 }
 
-/// Makes digits of the extension type's name where its parameters are digits: who knows the type by its name wants them.
+/// Encodes the extension type's name as digits if its parameters are digits: code that finds the type by its name needs both.
 pub(super) fn keep_extension_whole(metadata: &mut HashMap<String, String>) {
     if metadata.contains_key(&escaped(EXTENSION_TYPE_METADATA_KEY.as_bytes()))
         && let Some(name) = metadata.remove(EXTENSION_TYPE_NAME_KEY)
@@ -40,13 +41,13 @@ pub(super) fn keep_extension_whole(metadata: &mut HashMap<String, String>) {
     }
 }
 
-/// The name of an extension type that is digits.
+/// Returns the name of an extension type that is encoded as digits.
 pub(super) fn extension_name(metadata: &HashMap<String, String>) -> Option<String> {
     let digits = metadata.get(&escaped(EXTENSION_TYPE_NAME_KEY.as_bytes()))?;
     String::from_utf8(from_hex(digits)?).ok()
 }
 
-/// Leaves out an extension type that is digits.
+/// Removes an extension type that is encoded as digits.
 pub(super) fn forget_extension(metadata: &mut HashMap<String, String>) {
     for key in [EXTENSION_TYPE_NAME_KEY, EXTENSION_TYPE_METADATA_KEY] {
         metadata.remove(&escaped(key.as_bytes()));

@@ -6,16 +6,16 @@ use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::PhysicalType;
 
-/// Whether `leaf` can become an array of type `to`. Some of these are tries, whose success depends on the values.
+/// Returns whether `leaf` can become an array of type `to`. For some types, success depends on the values.
 pub(crate) fn fits(leaf: &Leaf, to: &DataType) -> bool {
     let is_stored = as_stored(leaf.physical(), to) && is_what_is_stored(leaf);
-    // The bytes of a time, whatever day it is of.
+    // The bytes of a timestamp, whatever day it denotes.
     let are_bytes = leaf.physical() == PhysicalType::Int96 && *to == default_types::fixed(12);
     fits_as_meant(leaf, to) || is_stored || are_bytes
 }
 
-/// Whether the stored numbers or bytes are what the column means, so that they may be seen as such: those of decimals have a scale, and
-/// large unsigned integers would be negative ones.
+/// Returns whether the stored numbers or bytes are the column's values, so that they may be read as such. Decimals have
+/// a scale, and large unsigned integers would become negative.
 fn is_what_is_stored(leaf: &Leaf) -> bool {
     let integer = leaf.physical() == PhysicalType::Int32 || leaf.physical() == PhysicalType::Int64;
     match leaf.logical() {
@@ -25,7 +25,7 @@ fn is_what_is_stored(leaf: &Leaf) -> bool {
     }
 }
 
-/// Whether `leaf` can become an array of type `to` that means the same.
+/// Returns whether `leaf` can become an array of type `to` with the same meaning.
 pub(crate) fn fits_as_meant(leaf: &Leaf, to: &DataType) -> bool {
     use DataType::*;
     match to {
@@ -62,12 +62,12 @@ fn as_meant(physical: PhysicalType, logical: Option<&LogicalType>, to: &DataType
         (LogicalType::Interval, _) => matches!(to, Interval(_)),
         (LogicalType::Float16, _) => *to == Float16,
         (LogicalType::Time { .. } | LogicalType::Timestamp { .. } | LogicalType::Decimal { .. }, _) => false,
-        // Text, documents, geometries, UUIDs: bytes.
+        // Text, documents, geometries and UUIDs are bytes.
         _ => as_stored(physical, to),
     }
 }
 
-/// The types whose arrays hold exactly what is stored.
+/// Returns whether arrays of this type hold exactly what is stored.
 fn as_stored(physical: PhysicalType, to: &DataType) -> bool {
     use DataType::*;
     match physical {
@@ -84,7 +84,7 @@ fn as_stored(physical: PhysicalType, to: &DataType) -> bool {
     }
 }
 
-/// What writers store as bare integers because Parquet has no name for it, seconds for example.
+/// Returns whether writers store this type as bare integers, because Parquet has no annotation for it, such as seconds.
 pub(super) fn as_bits(physical: PhysicalType, to: &DataType) -> bool {
     use DataType::*;
     match physical {
@@ -99,7 +99,7 @@ pub(super) fn as_bits(physical: PhysicalType, to: &DataType) -> bool {
     }
 }
 
-/// Whether the precision is one that the type can have.
+/// Returns whether the type allows its precision.
 fn is_valid_decimal(to: &DataType) -> bool {
     match to {
         DataType::Decimal32(precision, _) => *precision <= 9,
@@ -110,7 +110,7 @@ fn is_valid_decimal(to: &DataType) -> bool {
     }
 }
 
-/// The column's types, for messages.
+/// Returns the column's types, for messages.
 pub(crate) fn describe(leaf: &Leaf) -> String {
     match leaf.logical() {
         Some(logical) => format!("{} ({logical:?})", leaf.physical()),

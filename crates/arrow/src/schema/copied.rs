@@ -1,7 +1,7 @@
-//! Whether pages that are copied into another file are read there as what they are.
+//! Checks whether pages that are copied into another file keep their meaning there.
 //!
-//! A page says of its values no more than Parquet's schema does. What the stored Arrow schema adds to that, the unit of a duration
-//! for example, is said once for all pages of a file: those of a file that says something else become other values.
+//! A page says no more of its values than Parquet's schema does. What the stored Arrow schema adds, such as the unit of
+//! a duration, applies to all pages of a file. In a file with another stored schema, the pages would have other values.
 
 use super::name_index::NameIndex;
 use super::stated_extension::StatedExtension;
@@ -14,41 +14,41 @@ use marquetry_core::nesting::NestedField;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// As what pages of another file are read.
+/// How pages of another file are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CopiedAs {
-    /// As the types that they had.
+    /// With the types that they had.
     Same,
-    /// As the same values, laid out in another way, or shown in another time zone.
+    /// With the same values, in another layout, or shown in another time zone.
     Alike,
-    /// As the same values in a dictionary that they did not have, or not with these keys.
+    /// With the same values in a dictionary that they did not have, or that had other keys.
     ///
-    /// QUIRK: pyarrow reads columns that the stored Arrow schema has as dictionaries from PLAIN and dictionary pages only,
-    /// so that pages of others must not come under such a schema.
+    /// QUIRK: pyarrow reads columns that the stored Arrow schema has as dictionaries from PLAIN and dictionary pages
+    /// only. So pages of other columns must not be used with such a schema.
     OtherDictionary,
 }
 
-/// The Arrow types by which the pages of a file are read.
+/// The Arrow types that the pages of a file are read as.
 #[derive(Debug, Clone)]
 pub struct PageTypes {
     read: Fields,
-    /// What they would be without a stored Arrow schema.
+    /// The types that they would have without a stored Arrow schema.
     plain: Fields,
     has_stored: bool,
     has_geoparquet: bool,
 }
 
 impl PageTypes {
-    /// Those of a file that has this footer.
+    /// Returns the types of a file with this footer.
     pub fn of_file(metadata: &ParquetMetaData) -> Self {
         let (schema, fields) = (metadata.schema(), NestedField::from_schema(metadata.schema()));
-        // The first of equal keys is the one that readers take.
+        // Readers take the first of equal keys.
         let mut pairs: HashMap<&str, &str> = HashMap::new();
         for pair in metadata.key_value_metadata() {
             pairs.entry(&pair.key).or_insert(pair.value.as_deref().unwrap_or_default());
         }
         let mapped = |use_arrow_schema: bool| {
-            // INT96 reaches further than any finer unit.
+            // INT96 has a larger range than any finer unit.
             let int96_unit = (!use_arrow_schema).then_some(TimeUnit::Second);
             let options =
                 TypeOptions { use_arrow_schema, int96_unit, binary_metadata: true, ..TypeOptions::default() };
@@ -63,21 +63,21 @@ impl PageTypes {
         }
     }
 
-    /// Whether the file has a stored Arrow schema.
+    /// Returns whether the file has a stored Arrow schema.
     pub fn has_stored(&self) -> bool {
         self.has_stored
     }
 
-    /// Those of the same pages in a file without a stored Arrow schema.
+    /// Returns the types of the same pages in a file without a stored Arrow schema.
     #[must_use]
     pub fn without_stored(&self) -> Self {
         PageTypes { read: self.plain.clone(), has_stored: false, ..self.clone() }
     }
 
-    /// As what the pages of a file with the types `own` are read in this one. Both have the same Parquet schema but for the order of
-    /// columns, and what may be null; that is not looked at.
+    /// Returns how the pages of a file with the types `own` are read in this file. Both files must have the same
+    /// Parquet schema, except for column order and nullability, which are not compared.
     ///
-    /// Fails, naming the first column, if values would become others, or if some might that are not there by chance.
+    /// Fails with the first column whose values would change, or could change.
     pub fn check_copied(&self, own: &PageTypes) -> Result<CopiedAs> {
         let is_geo_elsewhere = self.has_geoparquet && own.has_geoparquet;
         let comparison = Comparison { is_geo_elsewhere };
@@ -85,7 +85,7 @@ impl PageTypes {
     }
 }
 
-/// A field, and what it would be without a stored Arrow schema.
+/// A field, and the field that it would be without a stored Arrow schema.
 #[derive(Clone, Copy)]
 struct Column<'a> {
     field: &'a ArrowField,
@@ -93,7 +93,7 @@ struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// The same of what is within, by a part of the type.
+    /// Returns the part of the type that `part` selects.
     fn within(self, part: impl Fn(&'a DataType) -> Option<&'a FieldRef>) -> Option<Self> {
         let field = part(value_type(self.field.data_type()))?;
         Some(Column { field, plain: part(value_type(self.plain.data_type()))? })
@@ -101,12 +101,12 @@ impl<'a> Column<'a> {
 }
 
 struct Comparison {
-    /// Whether both files have GeoParquet's metadata, which says what is in their columns of geometries.
+    /// Whether both files have GeoParquet metadata, which describes their geometry columns.
     is_geo_elsewhere: bool,
 }
 
 impl Comparison {
-    /// Fields are found by their names.
+    /// Compares fields, which are found by name.
     fn fields(
         &self,
         (read, plain): (&Fields, &Fields),
@@ -180,7 +180,7 @@ impl Comparison {
     }
 
     fn check_extensions(&self, read: Column<'_>, own: Column<'_>, path: &str) -> Result<()> {
-        // What Parquet's annotations say is compared where they are.
+        // Parquet's annotations are compared where they are.
         let name = |stated: &Option<StatedExtension>| stated.as_ref().map(|extension| extension.name.clone());
         let (annotated, own_annotated) = (StatedExtension::of(read.plain), StatedExtension::of(own.plain));
         let (read, own) = match annotated.is_some() && name(&annotated) == name(&own_annotated) {
@@ -206,23 +206,23 @@ impl Comparison {
     }
 }
 
-/// Key or value.
+/// Returns the key or the value of a map.
 fn part_of_map(map: &DataType, part: usize) -> Option<&FieldRef> {
     let DataType::Map(entries, _) = map else { return None };
     let DataType::Struct(parts) = entries.data_type() else { return None };
     parts.get(part)
 }
 
-/// Whether all values of pages that are read as `own` are the same if they are read as `read`. `plain` is what Parquet's schema says
-/// of them: where it says nothing, they are bare numbers.
+/// Returns whether all values of pages that are read as `own` stay the same if read as `read`. `plain` is the type by
+/// Parquet's schema alone: without an annotation, values are bare numbers.
 fn holds(read: &DataType, own: &DataType, plain: &DataType) -> bool {
     use DataType::*;
     match (read, own) {
         (read, own) if read == own => true,
-        // Whether they are text is Parquet's to say.
+        // Parquet's schema says whether they are text.
         (read, own) if is_bytes(read) && is_bytes(own) => true,
-        // A zone is how instants are shown. Units are ordered from coarse to fine; one that is finer than that of the pages does not
-        // reach as far as they do.
+        // A zone only affects how instants are shown. Units are ordered from coarse to fine. A unit finer than that of
+        // the pages has a smaller range than they do.
         (Timestamp(read, a), Timestamp(own, b)) => {
             let reaches_all = || matches!(plain, Timestamp(unit, _) if own < read && read <= unit);
             a.is_some() == b.is_some() && (read == own || reaches_all())
@@ -231,7 +231,7 @@ fn holds(read: &DataType, own: &DataType, plain: &DataType) -> bool {
             read == own || matches!(plain, Time32(_) | Time64(_)) && own < read
         }
         (Date32 | Date64, Date32 | Date64) => matches!(plain, Date32),
-        // The scale is Parquet's, and no precision is less than its.
+        // The scale is Parquet's, and no precision is less than Parquet's.
         (read, own) if is_decimal(read) && is_decimal(own) => is_decimal(plain),
         (Interval(arrow_schema::IntervalUnit::MonthDayNano), Interval(_)) => true,
         _ => false,

@@ -1,7 +1,7 @@
 //! The default Arrow type of each Parquet type: the table of physical and logical types.
 //!
-//! Spec: LogicalTypes.md. Each logical type has a row in [`by_logical`]; a column without one, or with one that Arrow
-//! cannot represent, is what [`by_physical`] says.
+//! Spec: LogicalTypes.md. Each logical type has a row in [`by_logical`]. A column without a logical type, or with one
+//! that Arrow cannot represent, has the type of [`by_physical`].
 
 use super::type_options::TypeOptions;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit as ArrowUnit};
@@ -9,7 +9,7 @@ use marquetry_core::logical_type::{LogicalType, TimeUnit};
 use marquetry_core::schema::{Leaf, Repetition};
 use marquetry_encoding::PhysicalType;
 
-/// The Arrow type of a leaf.
+/// Returns the Arrow type of a leaf.
 pub(super) fn data_type(leaf: &Leaf, options: &TypeOptions) -> DataType {
     by_logical(leaf, options).unwrap_or_else(|| by_physical(leaf, options))
 }
@@ -33,7 +33,7 @@ fn by_logical(leaf: &Leaf, options: &TypeOptions) -> Option<DataType> {
         }
         LogicalType::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
         LogicalType::Uuid => DataType::FixedSizeBinary(16),
-        // QUIRK: "nothing but nulls" on a required column contradicts itself: its values are what they are stored as.
+        // QUIRK: "nothing but nulls" on a required column contradicts itself, so its values have their physical type.
         LogicalType::Null if leaf.repetition() == Repetition::Required => return None,
         LogicalType::Null => DataType::Null,
         _ => return None,
@@ -55,7 +55,7 @@ fn by_physical(leaf: &Leaf, options: &TypeOptions) -> DataType {
     }
 }
 
-/// The type of integers of so many bits.
+/// Returns the type of integers with this many bits.
 pub(crate) fn integer(bits: u8, signed: bool) -> Option<DataType> {
     Some(match (bits, signed) {
         (8, true) => DataType::Int8,
@@ -70,7 +70,7 @@ pub(crate) fn integer(bits: u8, signed: bool) -> Option<DataType> {
     })
 }
 
-/// 128 bits where they are enough for all values of the precision, else 256.
+/// Returns a decimal of 128 bits if they hold all values of the precision, else of 256.
 fn decimal(precision: u32, scale: i32) -> Option<DataType> {
     let (precision, scale) = (u8::try_from(precision).ok()?, i8::try_from(scale).ok()?);
     Some(match precision {
@@ -80,13 +80,13 @@ fn decimal(precision: u32, scale: i32) -> Option<DataType> {
     })
 }
 
-/// The type of so many bytes.
+/// Returns the type of byte strings of this width.
 pub(crate) fn fixed(width: usize) -> DataType {
-    // A width comes from an i32 of the schema.
+    // The width comes from an i32 in the schema.
     DataType::FixedSizeBinary(i32::try_from(width).unwrap_or(i32::MAX))
 }
 
-/// Arrow's name of a Parquet time unit.
+/// Returns Arrow's name of a Parquet time unit.
 pub(crate) fn time_unit(unit: TimeUnit) -> ArrowUnit {
     match unit {
         TimeUnit::Millis => ArrowUnit::Millisecond,

@@ -1,4 +1,4 @@
-//! Meanings that Arrow has no type for: extension types, which are a name in the field's metadata.
+//! Extension types, for meanings that Arrow has no type for: a name in the field's metadata.
 
 use super::binary_metadata;
 use super::from_arrow::geo;
@@ -9,8 +9,8 @@ use marquetry_core::logical_type::LogicalType;
 use marquetry_core::nesting::NestedField;
 use std::collections::HashMap;
 
-/// The metadata of a field that becomes `data_type`: its extension type, if it has one that is stored as that type.
-/// `file` is the file's key-value metadata, where GEOMETRY columns keep their coordinate reference systems.
+/// Returns the metadata of a field that becomes `data_type`: its extension type, if it has one with that storage type.
+/// `file` is the file's key-value metadata, where GEOMETRY columns store their coordinate reference systems.
 pub(super) fn metadata(
     field: &NestedField,
     data_type: &DataType,
@@ -25,12 +25,12 @@ pub(super) fn metadata(
     metadata
 }
 
-/// Whether the extension type that a field was stored with, if it has one, may be that of values of this type.
+/// Returns whether the extension type that a field was stored with, if any, may apply to values of this type.
 pub(super) fn is_of(stored: &ArrowField, data_type: &DataType) -> bool {
     let binary = || binary_metadata::extension_name(stored.metadata());
     match stored.metadata().get(EXTENSION_TYPE_NAME_KEY).cloned().or_else(binary) {
         None => true,
-        // These take all layouts of text and bytes.
+        // These accept all layouts of text and bytes.
         Some(name) if ["arrow.", "geoarrow.", "marquetry."].iter().any(|prefix| name.starts_with(prefix)) => {
             is_same_but_layout(data_type, stored.data_type())
         }
@@ -38,7 +38,7 @@ pub(super) fn is_of(stored: &ArrowField, data_type: &DataType) -> bool {
     }
 }
 
-/// Leaves out of a field's metadata that it has an extension type.
+/// Removes the extension type from a field's metadata.
 pub(crate) fn forget(metadata: &mut HashMap<String, String>) {
     metadata.remove(EXTENSION_TYPE_NAME_KEY);
     metadata.remove(EXTENSION_TYPE_METADATA_KEY);
@@ -53,7 +53,7 @@ fn extension(
     use DataType::*;
     match (field.logical.as_ref()?, data_type) {
         (LogicalType::Uuid, FixedSizeBinary(16)) => Some(("arrow.uuid", None)),
-        // Its parameters are reserved: readers want them to be there, and empty.
+        // Its parameters are reserved: readers expect them to be present, and empty.
         (LogicalType::Json, Utf8 | LargeUtf8 | Utf8View) => Some(("arrow.json", Some(String::new()))),
         (LogicalType::Variant { .. }, Struct(_)) => Some(("arrow.parquet.variant", None)),
         (LogicalType::File, Struct(_)) => Some((FILE, None)),
@@ -68,8 +68,8 @@ fn extension(
     }
 }
 
-/// What the extension type of `field` means for values of type `data_type`; `None` if it has none, or one that Parquet
-/// does not have or that is stored in another way.
+/// Returns the logical type of the extension type of `field`, for values of type `data_type`; `None` if it has none, or
+/// one that Parquet lacks or stores in another way.
 pub(super) fn logical(field: &ArrowField, data_type: &DataType) -> Option<LogicalType> {
     use DataType::*;
     Some(match (field.metadata().get(EXTENSION_TYPE_NAME_KEY)?.as_str(), data_type) {
@@ -82,7 +82,7 @@ pub(super) fn logical(field: &ArrowField, data_type: &DataType) -> Option<Logica
     })
 }
 
-/// Whether `field` is a VARIANT.
+/// Returns whether `field` is a VARIANT.
 ///
 /// SPEC: VariantEncoding.md, VariantShredding.md: a group of required binary `metadata`, and binary `value` or a
 /// `typed_value`, or both.
@@ -104,7 +104,7 @@ pub fn is_variant(field: &ArrowField) -> bool {
         && fields.iter().any(|field| field.name() == "metadata")
 }
 
-/// Whether a field is FILE: a struct of fields that FILE has, told so by an extension of our own, since Arrow has none.
+/// Returns whether a field is FILE: a struct of FILE's fields, with our own extension type, since Arrow has none.
 ///
 /// SPEC: LogicalTypes.md, FILE: any of its fields, all of them optional.
 pub(super) fn is_file(field: &ArrowField) -> bool {
@@ -128,7 +128,7 @@ pub(super) fn is_file(field: &ArrowField) -> bool {
 
 const FILE: &str = "marquetry.file";
 
-/// GeoArrow's parameters as JSON: the coordinate reference system, what it is written in, and how edges run.
+/// Returns GeoArrow's parameters as JSON: the coordinate reference system, the form in which it is written, and the edges.
 ///
 /// SPEC: Geospatial.md, "Coordinate Reference System": `srid:ID`, `projjson:KEY` with the definition under KEY in the
 /// file's metadata, or any other text; OGC:CRS84 if absent.

@@ -1,7 +1,7 @@
 //! Maps Arrow fields to Parquet fields: the mapping of `schema`, the other way round.
 //!
-//! Each type becomes what the reader makes the same type of, with the stored Arrow schema as a hint, and what other
-//! readers take for the same values, without it.
+//! Each type is stored so that our reader returns the same type, with the stored Arrow schema as a hint, and other
+//! readers return the same values without it.
 //!
 //! | Arrow | stored as |
 //! |---|---|
@@ -33,20 +33,21 @@ use marquetry_core::write::StoredForms;
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{Repetition, SchemaElement};
 
-/// What may be chosen about how Arrow types are stored.
+/// Options for how Arrow types are stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FromArrowOptions {
-    /// Whether types that Parquet has no name for become the nearest that it has, although they may not come back as
-    /// they were: Date64 is stored as DATE, and a value that is no whole day is an error. Default false.
+    /// Whether types without a Parquet equivalent become the nearest one, although they may not be read back as they
+    /// were: Date64 is stored as DATE, and a value that is no whole day is an error. Default false.
     pub coerce_types: bool,
-    /// Which of several forms types are stored in.
+    /// The stored form of types that have several.
     pub forms: StoredForms,
 }
 
-/// The footer's list of the nodes of a schema that holds the fields of `schema`, with a root named `schema`.
+/// Returns the footer's list of schema nodes for the fields of `schema`, below a root named `schema`.
 ///
-/// Field ids are taken from the fields' metadata ([`FIELD_ID_KEY`]), and so are the extension types that Parquet has a
-/// logical type for. Fails on a field that Parquet cannot store: a union, a struct without fields, a decimal of
+/// Field ids come from the fields' metadata ([`FIELD_ID_KEY`]), and so do extension types with a logical type in
+/// Parquet. Fails on a field that Parquet cannot store: a union, a struct without fields, a decimal of negative scale,
+/// binary of 0 bytes, or dictionaries and runs of nested values.
 /// negative scale, binary of 0 bytes, dictionaries and runs of nested values.
 pub fn from_arrow(schema: &ArrowSchema, options: &FromArrowOptions) -> Result<Vec<SchemaElement>> {
     let root = SchemaElement { repetition_type: None, ..group("schema", schema.fields().len()) };
@@ -57,7 +58,7 @@ pub fn from_arrow(schema: &ArrowSchema, options: &FromArrowOptions) -> Result<Ve
     Ok(mapping.out)
 }
 
-/// The type of the values, without dictionaries and runs around them.
+/// Returns the type of the values, without dictionaries and runs around them.
 pub(crate) fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => value_type(values),
@@ -73,13 +74,13 @@ struct Mapping<'a> {
 }
 
 impl Mapping<'_> {
-    /// Appends the nodes of `field` under another name and nullability.
+    /// Appends the nodes of `field`, with this name and nullability.
     fn field(&mut self, field: &ArrowField, name: &str, nullable: bool) -> Result<()> {
         self.path.push(name.to_owned());
         if self.path.len() > MAX_DEPTH {
             return Err(Error::limit(format!("fields nest more than {MAX_DEPTH} deep")));
         }
-        // A column of nulls can be nothing but nullable.
+        // A column of nulls must be nullable.
         let nullable = nullable || value_type(field.data_type()).is_null();
         let outer = |mut element: SchemaElement, logical: Option<&LogicalType>| {
             element.repetition_type =
@@ -126,7 +127,7 @@ impl Mapping<'_> {
         Ok(())
     }
 
-    /// The key and value of a map. SPEC: LogicalTypes.md, "Maps": keys are required.
+    /// Appends the key and value of a map. SPEC: LogicalTypes.md, "Maps": keys are required.
     fn entries(&mut self, entries: &ArrowField) -> Result<()> {
         let DataType::Struct(parts) = entries.data_type() else {
             return Err(self.arrow_error(&format!("entries of type {} are no map", entries.data_type())));
@@ -145,7 +146,7 @@ impl Mapping<'_> {
         Ok(())
     }
 
-    /// What an element, a key or a value is called.
+    /// Returns the name of an element, a key or a value.
     fn part_name<'a>(&self, field: &'a ArrowField, name: &'a str) -> &'a str {
         if self.options.forms.arrow_item_names { field.name() } else { name }
     }
@@ -157,7 +158,7 @@ impl Mapping<'_> {
         Ok((physical, extension::logical(field, data_type).or(plain)))
     }
 
-    /// Dictionaries and runs of plain values only; runs of a dictionary are the one exception, as the reader has it.
+    /// Allows only dictionaries and runs of plain values. Runs of a dictionary are the one exception, as in the reader.
     fn check_layout(&self, data_type: &DataType) -> Result<()> {
         use DataType::*;
         match data_type {
@@ -225,7 +226,7 @@ impl Mapping<'_> {
             ),
             Timestamp(..) if self.options.forms.int96_timestamps => (PhysicalType::Int96, None),
             Timestamp(unit, zone) => {
-                // Arrow's other libraries have a zone that is always there, and take an empty one for none.
+                // In Arrow's other libraries, a zone is always present, and an empty one means none.
                 let utc = zone.as_ref().is_some_and(|zone| !zone.is_empty());
                 (PhysicalType::Int64, Some(LogicalType::Timestamp { utc, unit: time_unit(*unit) }))
             }
@@ -235,8 +236,8 @@ impl Mapping<'_> {
         })
     }
 
-    /// SPEC: LogicalTypes.md, "DECIMAL": the scale is not negative and not more than the precision. Other readers refuse
-    /// a whole file for either.
+    /// Maps a decimal. SPEC: LogicalTypes.md, "DECIMAL": the scale is not negative and not more than the precision.
+    /// Other readers refuse a whole file for either.
     fn decimal(&self, precision: u8, scale: i8, most: u8) -> Result<(PhysicalType, Option<LogicalType>)> {
         if !(1..=most).contains(&precision) {
             return Err(self.arrow_error(&format!("{precision} digits; this decimal has 1 to {most}")));
@@ -268,10 +269,10 @@ fn is_runs(field: &ArrowField) -> bool {
     matches!(field.data_type(), DataType::RunEndEncoded(..))
 }
 
-/// Deeper than any reader follows; and definition levels are bytes.
+/// Deeper than any reader follows, and definition levels are bytes.
 const MAX_DEPTH: usize = 128;
 
-/// The least number of bytes that hold all integers of so many digits, and their sign.
+/// Returns the smallest number of bytes that hold all integers of this many digits, and their sign.
 fn decimal_width(precision: u8) -> usize {
     let bits = f64::from(precision) * std::f64::consts::LOG2_10 + 1.0;
     (bits / 8.0).ceil() as usize
@@ -281,7 +282,7 @@ fn repeated(name: &str, children: usize) -> SchemaElement {
     SchemaElement { repetition_type: Some(Repetition::REPEATED), ..group(name, children) }
 }
 
-/// Seconds are stored as milliseconds: Parquet has nothing coarser.
+/// Maps the unit. Seconds are stored as milliseconds: Parquet has nothing coarser.
 fn time_unit(unit: ArrowUnit) -> TimeUnit {
     match unit {
         ArrowUnit::Second | ArrowUnit::Millisecond => TimeUnit::Millis,

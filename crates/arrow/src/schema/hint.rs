@@ -1,4 +1,4 @@
-//! Applies the stored Arrow schema to a leaf, where it fits what the file has.
+//! Applies the stored Arrow schema to a leaf, if it fits the file.
 
 use super::compatibility::{fits, fits_as_meant};
 use super::lists::element_of;
@@ -9,17 +9,17 @@ use marquetry_core::logical_type::LogicalType;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::PhysicalType;
 
-/// A type, and whether the hint had a part in it: its metadata is then good as well.
+/// A type, and whether it comes from the hint, so that the hint's metadata applies as well.
 pub(super) struct Mapped {
     pub(super) data_type: DataType,
     pub(super) hinted: bool,
 }
 
-/// The type of a leaf for which the stored Arrow schema has `hint`.
+/// Returns the type of a leaf for which the stored Arrow schema has `hint`.
 pub(super) fn of_leaf(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Mapped {
-    // Whoever chooses what is made of stored types has metadata whatever they become.
+    // A caller with a hint policy gets the metadata, whatever the types become.
     let keeps_metadata = hint.is_some() && options.hint_policy.is_some();
-    // What cannot be was refused when the file was opened.
+    // Choices that do not fit were refused when the file was opened.
     if let Some(chosen) = options.chosen(leaf).filter(|chosen| fits(leaf, chosen)) {
         return Mapped { data_type: chosen, hinted: keeps_metadata };
     }
@@ -46,13 +46,13 @@ fn as_hinted(leaf: &Leaf, hint: Option<&DataType>, options: &TypeOptions) -> Map
     Mapped { data_type, hinted: true }
 }
 
-/// Whether the hint keeps the meaning that the file gives the values.
+/// Returns whether the hint keeps the meaning that the file gives the values.
 fn is_safe(leaf: &Leaf, hint: &DataType) -> bool {
     let keeps = match (leaf.logical(), hint) {
         (logical, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) => {
             logical.is_some_and(LogicalType::is_text)
         }
-        // An instant stays an instant: the hint only names the zone that it is shown in.
+        // An instant stays an instant: the hint only names the zone in which it is shown.
         (Some(LogicalType::Timestamp { utc, .. }), DataType::Timestamp(_, zone)) => *utc == zone.is_some(),
         (_, DataType::Dictionary(_, values)) => {
             return fits_as_meant(leaf, hint) && is_safe(leaf, values);
@@ -65,7 +65,7 @@ fn is_safe(leaf: &Leaf, hint: &DataType) -> bool {
     keeps && fits_as_meant(leaf, hint)
 }
 
-/// Whether both have the same values; byte strings may be laid out in another way.
+/// Returns whether both types have the same values. The layout of byte strings may differ.
 pub(super) fn is_same_but_layout(read: &DataType, stored: &DataType) -> bool {
     match (read, stored) {
         (DataType::Struct(read), DataType::Struct(stored)) => {

@@ -1,12 +1,12 @@
-//! The units of INT96 timestamps, each column's own.
+//! The units of INT96 timestamps, one for each column.
 
 use arrow_schema::TimeUnit;
 use marquetry_core::schema::Leaf;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The units of those INT96 columns that nanoseconds do not hold: each has its own, so that one timestamp of the year 5138 in one column
-/// takes no nanoseconds from the others.
+/// The units of INT96 columns that nanoseconds cannot hold. Each column has its own unit, so that a timestamp of the
+/// year 5138 in one column does not cost the others their nanoseconds.
 ///
 /// ```
 /// use arrow_schema::TimeUnit;
@@ -24,32 +24,31 @@ use std::sync::Arc;
 pub struct Int96Units(Arc<HashMap<Vec<Arc<str>>, TimeUnit>>);
 
 impl Int96Units {
-    /// The unit of a column, if it has one here.
+    /// Returns the unit of a column, if it has one here.
     pub fn unit_of(&self, leaf: &Leaf) -> Option<TimeUnit> {
         self.0.get(leaf.path()).copied()
     }
 
-    /// Gives a column this unit, unless it has a coarser one.
+    /// Sets the unit of a column, unless it has a coarser one.
     pub fn coarsen(&mut self, leaf: &Leaf, unit: TimeUnit) {
         self.coarsen_path(leaf.path(), unit);
     }
 
-    /// The units that hold the values of both, if each holds those of a part. Columns of several files are the same if they have the same
-    /// path.
+    /// Returns units that hold the values of both parts. Columns of several files are the same if they have the same path.
     #[must_use]
     pub fn coarser(mut self, other: &Int96Units) -> Int96Units {
         other.0.iter().for_each(|(path, unit)| self.coarsen_path(path, *unit));
         self
     }
 
-    /// Whether no column has a unit here.
+    /// Returns whether no column has a unit here.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     fn coarsen_path(&mut self, path: &[Arc<str>], unit: TimeUnit) {
         let known = Arc::make_mut(&mut self.0).entry(path.to_vec()).or_insert(unit);
-        // They are ordered from coarse to fine.
+        // Units are ordered from coarse to fine.
         *known = unit.min(*known);
     }
 }

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The schema, or `None` if the text is none. Fields of types that are unknown here come as `Null`.
+/// Decodes the schema; `None` if the text is no schema. Fields of unknown types become `Null`.
 pub(super) fn decode(base64: &str) -> Option<Schema> {
     let message = Message::new(StoredBytes::new(base64, true));
     let schema = schema(&message)?;
@@ -27,15 +27,16 @@ pub(super) fn decode(base64: &str) -> Option<Schema> {
     Some(Schema::new_with_metadata(fields, metadata(schema.tables(ipc::Schema::VT_CUSTOM_METADATA)?)?))
 }
 
-/// What was looked for in a schema.
+/// The fields found in a schema, and its metadata.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Found {
     pub(super) fields: Vec<Option<FieldRef>>,
     pub(super) metadata: HashMap<String, String>,
 }
 
-/// Of the schema in the text those fields that have these names, each at its place or else the first one of the name, and the
-/// schema's metadata. `None` if the text is no schema. `binary_metadata` is [`TypeOptions`](super::TypeOptions)'.
+/// Finds the fields with these names in the stored schema, each at its place, or else the first one of that name, and
+/// the schema's metadata. `None` if the text is no schema. `binary_metadata` is that of
+/// [`TypeOptions`](super::TypeOptions).
 pub(super) fn find<'a>(
     base64: &str,
     names: impl Iterator<Item = (usize, &'a str)>,
@@ -61,7 +62,7 @@ fn find_in<'a>(message: &Message<'_>, names: impl Iterator<Item = (usize, &'a st
     Some(Found { fields, metadata })
 }
 
-/// Fields that are decoded one by one; of more of them the text is decoded before.
+/// Up to this many fields are decoded one by one. For more, the whole text is decoded first.
 const FEW: usize = 1000;
 
 fn schema<'a>(message: &'a Message<'a>) -> Option<Table<'a>> {
@@ -72,8 +73,8 @@ fn schema<'a>(message: &'a Message<'a>) -> Option<Table<'a>> {
     (header == ipc::MessageHeader::Schema).then(|| root.table(ipc::Message::VT_HEADER)).flatten()?
 }
 
-/// The text under which Arrow writers store `schema`: an encapsulated message, marker and length before it. Equal schemas
-/// give equal text: metadata is sorted.
+/// Returns the text under which Arrow writers store `schema`: an encapsulated message, preceded by marker and length.
+/// Equal schemas give equal text: metadata is sorted.
 pub(crate) fn encode(schema: &Schema) -> String {
     let mut dictionaries = DictionaryTracker::new(true);
     let message = IpcDataGenerator::default()
@@ -87,8 +88,8 @@ pub(crate) fn encode(schema: &Schema) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The pairs that are text, and if the message keeps them the others. An extension type whose parameters are left out is left
-/// out with them.
+/// Returns the pairs that are text, and also the others if the message keeps them. If parameters of an extension type
+/// are left out, the type is left out, too.
 fn metadata(pairs: Tables<'_>) -> Option<HashMap<String, String>> {
     if pairs.message().bytes().keeps_binary {
         return all_metadata(pairs);
@@ -126,7 +127,7 @@ fn all_metadata(pairs: Tables<'_>) -> Option<HashMap<String, String>> {
     Some(out)
 }
 
-/// `None` if it is damaged, or too deep.
+/// Decodes a field; `None` if it is damaged, or nested too deep.
 fn field(table: Table<'_>, depth: usize) -> Option<Field> {
     if depth > MAX_DEPTH {
         return None;
@@ -155,10 +156,10 @@ fn field(table: Table<'_>, depth: usize) -> Option<Field> {
     )
 }
 
-/// Fields may nest so deep.
+/// Maximum nesting depth of fields.
 const MAX_DEPTH: usize = 64;
 
-/// The type of a field: `None` if it is damaged, `Some(None)` if it is not known here.
+/// Returns the type of a field: `None` if it is damaged, `Some(None)` if it is unknown.
 fn data_type(field: Table<'_>, depth: usize) -> Option<Option<DataType>> {
     let Some(of) = field.table(ipc::Field::VT_TYPE_)? else { return Some(None) };
     let unit = |slot, default: ipc::TimeUnit| Some(self::unit(ipc::TimeUnit(of.i16(slot, default.0)?)));

@@ -2,7 +2,7 @@
 
 use arrow_schema::{DataType, FieldRef};
 
-/// The element of any of Arrow's lists.
+/// Returns the element of any of Arrow's list types.
 pub(crate) fn element_of(list: &DataType) -> Option<&FieldRef> {
     match list {
         DataType::List(element)
@@ -14,7 +14,7 @@ pub(crate) fn element_of(list: &DataType) -> Option<&FieldRef> {
     }
 }
 
-/// A list of the layout of `list`, with another element.
+/// Returns a list with the layout of `list` and another element.
 pub(crate) fn list_of(list: &DataType, element: FieldRef) -> DataType {
     match list {
         DataType::LargeList(_) => DataType::LargeList(element),

@@ -3,28 +3,28 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Finds which of `count` names is which.
+/// An index of `count` names.
 pub(super) struct NameIndex<'a, N: Fn(usize) -> Cow<'a, str>> {
     count: usize,
     name: N,
-    /// Where each name is first, once one was not at its place. PERF: a wide table whose columns have another order would
-    /// take a look at all names for each.
+    /// The first place of each name, made once a name was not at its place. PERF: if a wide table's columns have
+    /// another order, searching all names for each would be too slow.
     first: Option<HashMap<Cow<'a, str>, usize>>,
 }
 
 impl<'a, N: Fn(usize) -> Cow<'a, str>> NameIndex<'a, N> {
-    /// `name` tells the names of the places from 0 to `count`.
+    /// Creates an index. `name` returns the names of the places from 0 to `count`.
     pub(super) fn new(count: usize, name: N) -> Self {
         NameIndex { count, name, first: None }
     }
 
-    /// Where `name` is: at this place in the common case, at the first one that has it where columns were left out.
+    /// Returns the place of `name`: the given place in the common case, else the first one that has this name.
     pub(super) fn find(&mut self, place: usize, name: &str) -> Option<usize> {
         if place < self.count && (self.name)(place) == name {
             return Some(place);
         }
         let (count, name_of) = (self.count, &self.name);
-        // Backwards, so that the first of equal ones stays.
+        // Backwards, so that the first of equal names stays.
         let first = self.first.get_or_insert_with(|| (0..count).rev().map(|i| (name_of(i), i)).collect());
         first.get(name).copied()
     }

@@ -2,7 +2,7 @@
 
 use arrow_schema::DataType;
 
-/// For how many values keys of 8 and 16 bits have numbers; `None` of wider keys, which have enough for any array.
+/// Returns how many values keys of 8 and 16 bits can number; `None` for wider keys, which suffice for any array.
 pub fn narrow_key_capacity(keys: &DataType) -> Option<u64> {
     match keys {
         DataType::Int8 => Some(1 << 7),

@@ -5,8 +5,7 @@ use arrow_schema::{DataType, Field as ArrowField, FieldRef, Fields};
 use marquetry_core::nesting::{FieldKind, NestedField};
 use std::sync::Arc;
 
-/// The part of `arrow`, which is the Arrow field of `whole`, that belongs to `part`: `whole` with some columns left
-/// out.
+/// Returns the part of `arrow`, the Arrow field of `whole`, that belongs to `part`. `part` is `whole` with some columns left out.
 pub(crate) fn project(whole: &NestedField, part: &NestedField, arrow: &FieldRef) -> FieldRef {
     match projected_type(whole, part, arrow.data_type()) {
         Some(data_type) => Arc::new(ArrowField::clone(arrow).with_data_type(data_type)),
@@ -14,7 +13,7 @@ pub(crate) fn project(whole: &NestedField, part: &NestedField, arrow: &FieldRef)
     }
 }
 
-/// The type of `part`; `None` if it is that of `whole`.
+/// Returns the type of `part`; `None` if it is that of `whole`.
 fn projected_type(whole: &NestedField, part: &NestedField, arrow: &DataType) -> Option<DataType> {
     if whole == part {
         return None;
@@ -29,7 +28,7 @@ fn projected_type(whole: &NestedField, part: &NestedField, arrow: &DataType) -> 
         (FieldKind::Map(whole), FieldKind::Map(part), DataType::Map(arrow, sorted)) => {
             DataType::Map(project(whole, part, arrow), *sorted)
         }
-        // Half a map: a list of structs of what is left.
+        // Half a map becomes a list of structs with the remaining part.
         (FieldKind::Map(whole), FieldKind::List(part), DataType::Map(arrow, _)) => {
             DataType::List(project(whole, part, arrow))
         }
@@ -38,7 +37,7 @@ fn projected_type(whole: &NestedField, part: &NestedField, arrow: &DataType) -> 
 }
 
 fn projected_fields(whole: &[NestedField], part: &[NestedField], arrow: &Fields) -> Fields {
-    // Columns do not change their order, so each part is found behind the one before it.
+    // Columns keep their order, so each part is found behind the previous one.
     let mut whole = whole.iter().zip(arrow);
     let kept = part.iter().filter_map(|part| {
         let leaf = part.first_leaf();

@@ -1,5 +1,5 @@
-//! The types and read targets of columns whose values may not be of the column's type: text that is not UTF-8, decimals that
-//! are too large.
+//! The types and read targets of columns whose values may not fit the column's type: text that is not UTF-8, and
+//! decimals that are too large.
 
 use super::type_options::{DecimalOverflow, InvalidUtf8, TypeOptions};
 use arrow_schema::{DataType, Field as ArrowField};
@@ -10,7 +10,7 @@ use marquetry_core::schema::{Leaf, Schema};
 use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
 
-/// `data_type`, which `leaf` would become, or what these options make of it.
+/// Returns the type that the options make of `data_type`, which `leaf` would become.
 pub(super) fn adapted(leaf: &Leaf, data_type: DataType, options: &TypeOptions) -> DataType {
     use DataType::*;
     match data_type {
@@ -35,12 +35,12 @@ pub(super) fn adapted(leaf: &Leaf, data_type: DataType, options: &TypeOptions) -
     }
 }
 
-/// Whether a required leaf must be nullable, because values of it may become NULL.
+/// Returns whether a leaf must be nullable, because some of its values may become NULL.
 pub(super) fn may_null(leaf: &Leaf, data_type: &DataType, options: &TypeOptions) -> bool {
     options.decimal_overflow == DecimalOverflow::Null && may_overflow(leaf, data_type)
 }
 
-/// Sets how `target`, of `leaf` that becomes an array of `data_type`, treats such values.
+/// Sets how `target` treats such values of `leaf`, which becomes an array of `data_type`.
 pub(crate) fn repaired(
     target: ReadTarget,
     leaf: &Leaf,
@@ -67,7 +67,7 @@ pub(crate) fn repaired(
     }
 }
 
-/// Whether `predicate` may see other values than those that statistics and indexes describe.
+/// Returns whether `predicate` may see other values than those that statistics and indexes describe.
 pub(crate) fn hides_stored_values(
     predicate: &BoundPredicate,
     schema: &Schema,
@@ -76,14 +76,14 @@ pub(crate) fn hides_stored_values(
     predicate.leaves().iter().any(|&leaf| may_change_values(schema.column(leaf), options))
 }
 
-/// Whether values of `leaf` may be read as others than those that are stored, or as NULL.
+/// Returns whether values of `leaf` may be read as other values than the stored ones, or as NULL.
 pub(crate) fn may_change_values(leaf: &Leaf, options: &TypeOptions) -> bool {
     leaf.is_text() && options.invalid_utf8 == InvalidUtf8::Replace
-        // Whatever Arrow type it becomes.
+        // For any Arrow type that it may become.
         || options.decimal_overflow == DecimalOverflow::Null && may_overflow(leaf, &DataType::Decimal32(9, 0))
 }
 
-/// The type of the values, without dictionaries and runs.
+/// Returns the type of the values, without dictionaries and runs.
 fn plain_values(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain_values(values),
@@ -92,8 +92,8 @@ fn plain_values(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Whether `leaf` can store a decimal that an array of `data_type` cannot hold. INT32 and INT64 cannot by default, and a reader
-/// that asks for fewer bits than they have gets an error.
+/// Returns whether `leaf` can store a decimal that an array of `data_type` cannot hold. INT32 and INT64 cannot by
+/// default, and a reader that requests fewer bits than they have gets an error.
 fn may_overflow(leaf: &Leaf, data_type: &DataType) -> bool {
     let is_decimal = matches!(leaf.logical(), Some(LogicalType::Decimal { .. }));
     is_decimal
@@ -104,7 +104,7 @@ fn may_overflow(leaf: &Leaf, data_type: &DataType) -> bool {
         })
 }
 
-/// Bytes of a decimal of this type.
+/// Returns the size of a decimal of this type, in bytes.
 fn bytes_of(data_type: &DataType) -> Option<usize> {
     match data_type {
         DataType::Decimal32(..) => Some(4),
@@ -115,7 +115,7 @@ fn bytes_of(data_type: &DataType) -> Option<usize> {
     }
 }
 
-/// Digits of the largest decimal that `physical` can store, 76 at most.
+/// Returns the number of digits of the largest decimal that `physical` can store, at most 76.
 fn digits(physical: PhysicalType) -> u8 {
     match physical {
         PhysicalType::FixedLenByteArray(width) if width < 32 => {

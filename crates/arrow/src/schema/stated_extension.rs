@@ -1,4 +1,4 @@
-//! The extension type that a field states, so that what two fields say of their values can be compared.
+//! The extension type that a field states, in a form that can be compared.
 
 use super::binary_metadata::as_text;
 use super::from_arrow::geo;
@@ -6,7 +6,7 @@ use arrow_schema::Field as ArrowField;
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use std::fmt;
 
-/// An extension type. Two are equal if they say the same, however their parameters are written.
+/// An extension type. Two are equal if they mean the same, however their parameters are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StatedExtension {
     pub(crate) name: String,
@@ -15,7 +15,7 @@ pub(crate) struct StatedExtension {
 }
 
 impl StatedExtension {
-    /// That of a field; `None` if the field states none.
+    /// Returns the extension type of a field; `None` if it states none.
     pub(crate) fn of(field: &ArrowField) -> Option<Self> {
         let metadata = field.metadata();
         if metadata.is_empty() {
@@ -28,7 +28,7 @@ impl StatedExtension {
         let name = value(EXTENSION_TYPE_NAME_KEY)?.clone();
         let written = value(EXTENSION_TYPE_METADATA_KEY).map_or("", String::as_str);
         let parameters = match name.as_str() {
-            // These have none: some writers write `{}` or nothing at all for that.
+            // These have no parameters. Some writers write `{}` for that, others nothing.
             "arrow.json" | "arrow.uuid" | "arrow.parquet.variant" | "marquetry.file" => String::new(),
             _ if name.starts_with("geoarrow.") => geo::canonical(written),
             _ => written.to_owned(),

@@ -1,6 +1,6 @@
-//! The bytes of a Flatbuffers message out of the base64 that a footer has it in.
+//! The bytes of a Flatbuffers message, read from the base64 text in which a footer stores it.
 //!
-//! PERF: of the schema of a wide file decoding all of its base64 is more work than everything else that takes one column out of it.
+//! PERF: for the schema of a wide file, decoding all of the base64 takes more work than everything else needed to get one column.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,27 +11,27 @@ pub(super) type Message<'a> = flatbuffers::Message<StoredBytes<'a>>;
 pub(super) type Table<'a> = flatbuffers::Table<'a, StoredBytes<'a>>;
 pub(super) type Tables<'a> = flatbuffers::Tables<'a, StoredBytes<'a>>;
 
-/// A text, and what is wanted of its metadata.
+/// A base64 text, and options for its metadata.
 pub(super) struct StoredBytes<'a> {
     text: &'a [u8],
-    /// All of it, if most of it is wanted.
+    /// All of it, decoded, if most of it is needed.
     decoded: Option<Vec<u8>>,
-    /// Whether metadata that is not text is kept.
+    /// Whether metadata that is not UTF-8 is kept.
     pub(super) keeps_binary: bool,
-    /// Whether there was some.
+    /// Whether there was any.
     pub(super) has_binary: Cell<bool>,
 }
 
 impl<'a> StoredBytes<'a> {
-    /// The bytes that a text holds; if most of it `is_wanted`, it is decoded at once.
+    /// Creates the bytes of a text. If most of it `is_wanted`, decodes it at once.
     pub(super) fn new(base64: &'a str, is_wanted: bool) -> Self {
         let text = base64.trim().as_bytes();
-        // What cannot be decoded as a whole may be so in parts, whatever is wanted.
+        // A text that cannot be decoded as a whole may still be decoded in parts.
         let decoded = is_wanted.then(|| STANDARD.decode(text).ok()).flatten();
         StoredBytes { text, decoded, keeps_binary: false, has_binary: Cell::new(false) }
     }
 
-    /// The characters that `len` bytes from `at` on are in, and how many other bytes these have before them.
+    /// Returns the characters that hold `len` bytes from `at` on, and how many other bytes they hold before these.
     fn chars(&self, at: usize, len: usize) -> Option<(&[u8], usize)> {
         let (first, end) = (at / 3, at.checked_add(len)?.div_ceil(3));
         Some((self.text.get(first.checked_mul(4)?..end.checked_mul(4)?)?, at % 3))

@@ -7,11 +7,11 @@ use marquetry_base::{Error, Result};
 use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::schema::Schema;
 
-/// The Arrow schema of `fields` as the caller wants it: `wanted` itself, if each of its fields can be made from the
+/// Returns `wanted`, the Arrow schema that the caller wants for `fields`, if each of its fields can be made from the
 /// field at the same position.
 ///
-/// Fields, and fields of structs, must have the file's names and order; elements of lists and the parts of maps may be
-/// named anything. A field may be nullable that is not so in the file, but not the other way round. Fails with an
+/// Fields, and fields of structs, must have the file's names and order. List elements and the parts of maps may have
+/// any name. A field may be nullable although it is not in the file, but not the other way round. Fails with an
 /// argument error that names the first field that cannot be made.
 pub fn to_arrow_as(fields: &[NestedField], schema: &Schema, wanted: &ArrowSchema) -> Result<ArrowSchema> {
     check_fields(fields, schema, wanted.fields(), "")?;
@@ -54,7 +54,7 @@ fn check_type(field: &NestedField, schema: &Schema, wanted: &ArrowField, path: &
         },
         (FieldKind::Map(entries), DataType::Map(wanted, _)) => match (&entries.kind, wanted.data_type()) {
             (FieldKind::Struct(file), DataType::Struct(wanted)) if file.len() == 2 && wanted.len() == 2 => {
-                // The key may be declared as never null although the file does not say so.
+                // The key may be declared non-null although the file does not say so.
                 check_type(&file[0], schema, &wanted[0], &join(path, &file[0].name))?;
                 check(&file[1], schema, &wanted[1], &join(path, &file[1].name))
             }

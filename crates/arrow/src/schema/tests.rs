@@ -236,7 +236,7 @@ fn the_stored_schema_is_followed_where_it_fits() {
         // An element that does not fit leaves the list itself as hinted.
         ArrowField::new("l", DataType::LargeList(element), true),
         ArrowField::new("m", DataType::Map(entries("entries", dictionary.clone()), true), true),
-        // Fits in no way; its metadata is not good either.
+        // Does not fit at all, so its metadata is ignored, too.
         ArrowField::new("s", DataType::Int32, true).with_metadata(HashMap::from([("k".into(), "v".into())])),
         ArrowField::new("t", zone.clone(), false),
         ArrowField::new("other", DataType::Int64, false),

@@ -7,25 +7,26 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What may be chosen about the types.
+/// Options of the type mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TypeOptions {
-    /// The layout of byte strings, text or not, that are no dictionary. If `None`: as the stored Arrow schema says, or
-    /// [`StringLayout::Utf8`].
+    /// The layout of byte strings, text or not, that are no dictionary. `None` follows the stored Arrow schema, or else
+    /// is [`StringLayout::Utf8`].
     pub text: Option<StringLayout>,
-    /// The unit of INT96 timestamps. If `None`: as the stored Arrow schema says, or nanoseconds. Coarser units reach
-    /// further; what is finer than the unit is cut off, towards the past.
+    /// The unit of INT96 timestamps. `None` follows the stored Arrow schema, or else is nanoseconds. Coarser units have
+    /// a larger range; finer digits are cut off, towards the past.
     pub int96_unit: Option<TimeUnit>,
-    /// The units of single INT96 columns, which outweigh `int96_unit`. Default: none.
+    /// The units of individual INT96 columns, which override `int96_unit`. Default: none.
     pub int96_units: Int96Units,
-    /// Whether to follow the Arrow schema that is stored in the file. Default true.
+    /// Whether to follow the Arrow schema stored in the file. Default true.
     pub use_arrow_schema: bool,
-    /// Whether elements of lists, and keys and values of maps, have the names that the stored Arrow schema has. Default true.
+    /// Whether list elements, and map keys and values, get their names from the stored Arrow schema. Default true.
     pub stored_element_names: bool,
-    /// Whether pairs of metadata that are not UTF-8 are kept as hexadecimal digits, under keys that begin with
-    /// [`BINARY_METADATA_PREFIX`](super::BINARY_METADATA_PREFIX). The schema's own metadata has that prefix alone as a key if there
-    /// are some in fields. Default false: those of fields are left out, and the file's have U+FFFD for what is not UTF-8.
+    /// Whether key-value metadata that is not UTF-8 is kept as hexadecimal digits, under keys that begin with
+    /// [`BINARY_METADATA_PREFIX`](super::BINARY_METADATA_PREFIX). If fields have such pairs, the schema's own metadata
+    /// has that prefix alone as a key. Default false: such pairs of fields are left out, and in the file's metadata,
+    /// U+FFFD replaces what is not UTF-8.
     pub binary_metadata: bool,
     /// What happens to text that is not UTF-8. Default: it is an error.
     pub invalid_utf8: InvalidUtf8,
@@ -33,7 +34,7 @@ pub struct TypeOptions {
     pub decimal_overflow: DecimalOverflow,
     /// Chooses the types of some columns. Default: none.
     pub type_hook: Option<TypeHook>,
-    /// What is made of the types that the stored Arrow schema has. Default: all that fit are restored.
+    /// Adjusts the types that the stored Arrow schema has. Default: all that fit are restored.
     pub hint_policy: Option<HintPolicy>,
 }
 
@@ -55,17 +56,17 @@ impl Default for TypeOptions {
 }
 
 impl TypeOptions {
-    /// The type that the hook chooses for a column, if it does.
+    /// Returns the type that the hook chooses for a column, if it does.
     pub(super) fn chosen(&self, leaf: &Leaf) -> Option<DataType> {
         self.type_hook.as_ref().and_then(|hook| hook.0(leaf))
     }
 
-    /// The unit that is chosen for an INT96 column, if one is.
+    /// Returns the unit that is set for an INT96 column, if one is.
     pub(super) fn int96_unit_of(&self, leaf: &Leaf) -> Option<TimeUnit> {
         self.int96_units.unit_of(leaf).or(self.int96_unit)
     }
 
-    /// What is made of `hint`, the type that the stored Arrow schema has for a column.
+    /// Returns the type to follow for `hint`, a column's type in the stored Arrow schema.
     pub(super) fn followed<'a>(&self, leaf: &Leaf, hint: &'a DataType) -> Option<Cow<'a, DataType>> {
         match &self.hint_policy {
             None => Some(Cow::Borrowed(hint)),
@@ -81,28 +82,30 @@ pub struct TypeHook(Arc<ChooseType>);
 type ChooseType = dyn Fn(&Leaf) -> Option<DataType> + Send + Sync;
 
 impl TypeHook {
-    /// `choose` is called for each leaf that is looked at, perhaps more than once.
+    /// Creates a hook. `choose` is called for each leaf that is mapped, perhaps more than once.
     pub fn new(choose: impl Fn(&Leaf) -> Option<DataType> + Send + Sync + 'static) -> Self {
         TypeHook(Arc::new(choose))
     }
 }
 
-/// A function that says what is made of the type that the stored Arrow schema has for a column.
+/// A function that adjusts the type that the stored Arrow schema has for a column.
 #[derive(Clone)]
 pub struct HintPolicy(Arc<FollowHint>);
 
 type FollowHint = dyn Fn(&Leaf, &DataType) -> Option<DataType> + Send + Sync;
 
 impl HintPolicy {
-    /// `follow` is called with a leaf and the type that it had when the file was written. It gives the type that is restored,
-    /// or `None` where the leaf is to be what Parquet says alone. The field's metadata is restored in any case, but for an extension
-    /// type of values that are not restored.
+    /// Creates a policy.
+    ///
+    /// `follow` is called with a leaf and the type that it had when the file was written. It returns the type to
+    /// restore, or `None` for the type that the Parquet schema alone gives. The field's metadata is restored in any
+    /// case, except for an extension type of values that are not restored.
     pub fn new(follow: impl Fn(&Leaf, &DataType) -> Option<DataType> + Send + Sync + 'static) -> Self {
         HintPolicy(Arc::new(follow))
     }
 }
 
-/// The same function, not one that does the same.
+/// Compares identity: the same function, not one that does the same.
 impl PartialEq for TypeHook {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -117,7 +120,7 @@ impl fmt::Debug for TypeHook {
     }
 }
 
-/// The same function, not one that does the same.
+/// Compares identity: the same function, not one that does the same.
 impl PartialEq for HintPolicy {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -146,7 +149,7 @@ pub enum StringLayout {
 }
 
 impl StringLayout {
-    /// The type of text.
+    /// Returns the type of text.
     pub fn text(self) -> DataType {
         match self {
             StringLayout::Utf8 => DataType::Utf8,
@@ -155,7 +158,7 @@ impl StringLayout {
         }
     }
 
-    /// The type of byte strings that are not text.
+    /// Returns the type of byte strings that are not text.
     pub fn binary(self) -> DataType {
         match self {
             StringLayout::Utf8 => DataType::Binary,
@@ -165,7 +168,7 @@ impl StringLayout {
     }
 }
 
-/// What happens to text that is not UTF-8. The format requires UTF-8 of STRING, ENUM and JSON.
+/// What happens to text that is not UTF-8. The format requires UTF-8 for STRING, ENUM and JSON.
 ///
 /// A predicate sees the same value as the batches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -176,14 +179,14 @@ pub enum InvalidUtf8 {
     Error,
     /// Each invalid sequence becomes U+FFFD, as in [`String::from_utf8_lossy`].
     ///
-    /// A predicate on text then decodes its columns: statistics, bloom filters and page indexes are of the stored bytes.
+    /// A predicate on text then decodes its columns: statistics, bloom filters and page indexes describe the stored bytes.
     Replace,
     /// All text is read as binary, with the bytes as stored.
     Binary,
 }
 
-/// What happens to decimals that need more bits than their Arrow type has: a FIXED_LEN_BYTE_ARRAY or BYTE_ARRAY may store more
-/// digits than its precision says.
+/// What happens to decimals that need more bits than their Arrow type has. A FIXED_LEN_BYTE_ARRAY or BYTE_ARRAY may
+/// store more digits than its precision says.
 ///
 /// A predicate sees the same value as the batches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -192,11 +195,11 @@ pub enum DecimalOverflow {
     /// They are errors.
     #[default]
     Error,
-    /// Columns whose stored width allows such values are Decimal256, of as many digits as they can store, 76 at most. A value of
-    /// more than 256 bits is still an error.
+    /// Columns whose stored width allows such values become Decimal256, with as many digits as they can store, at most
+    /// 76. A value of more than 256 bits is still an error.
     Widen,
     /// They become NULL, and columns whose stored width allows such values are nullable.
     ///
-    /// A predicate on such a column then decodes it: statistics, bloom filters and page indexes are of the stored values.
+    /// A predicate on such a column then decodes it: statistics, bloom filters and page indexes describe the stored values.
     Null,
 }

@@ -13,27 +13,27 @@ use marquetry_core::schema::Leaf;
 use marquetry_encoding::{Bitmap, PhysicalType, Values};
 use std::sync::Arc;
 
-/// Shreds the dictionary and run arrays of one column. Keeps the dictionary that it saw last.
+/// Shreds the dictionary and run arrays of one column. Caches the last dictionary.
 #[derive(Debug, Default)]
 pub(super) struct DictionaryShredder {
     last: Option<DictionaryValues>,
 }
 
-/// The values of a dictionary, as they are stored.
+/// The stored values of a dictionary.
 #[derive(Debug)]
 struct DictionaryValues {
-    /// What they were made of, by which it is known again; kept, so that no other array can be where it is.
+    /// The array that they were made of, which identifies them. It is kept alive, so that no other array can have its address.
     of: ArrayData,
     values: Arc<Values>,
-    /// Where nulls are among them: what became of each, [`NULL`] for a null.
+    /// Set if the array has nulls: the new number of each of its values, [`NULL`] for a null.
     numbers: Option<Vec<u32>>,
 }
 
-/// The number of what is no value.
+/// The number of a null.
 const NULL: u32 = u32::MAX;
 
 impl DictionaryShredder {
-    /// The values in `slots` of a dictionary or run array as keys and a dictionary, and which slots have one.
+    /// Converts the values in `slots` of a dictionary or run array to keys and a dictionary. Returns which slots have a value.
     pub(super) fn shred(
         &mut self,
         array: &dyn Array,
@@ -43,7 +43,7 @@ impl DictionaryShredder {
         out: &mut ColumnValues,
     ) -> Result<Option<Bitmap>, ConversionError> {
         let (valid, mut keys, values) = indices(array, slots, take_keys(out))?;
-        // There are no dictionary pages of BOOLEAN. And where a value that no slot has cannot be stored, the others can.
+        // BOOLEAN has no dictionary pages. And if only an unused value cannot be stored, the others still can.
         let found = match leaf.physical() {
             PhysicalType::Boolean => Err(ConversionError { value: None, why: String::new() }),
             _ => self.dictionary_of(values, leaf),
@@ -60,7 +60,7 @@ impl DictionaryShredder {
         Ok(valid)
     }
 
-    /// `values` as they are stored: as they were made last time, if they are the same ones.
+    /// Returns the stored form of `values`, from the cache if they are the same as last time.
     fn dictionary_of(
         &mut self,
         values: &ArrayRef,
@@ -78,7 +78,7 @@ impl DictionaryShredder {
     }
 }
 
-/// The values that the keys stand for, one by one.
+/// Writes the values of the keys one by one.
 fn expanded(
     valid: Option<Bitmap>,
     keys: &[u32],
@@ -103,7 +103,7 @@ fn expanded(
     Ok(valid)
 }
 
-/// The memory of keys that are there.
+/// Takes the keys' memory out for reuse.
 fn take_keys(out: &mut ColumnValues) -> Vec<u32> {
     match out {
         ColumnValues::Keys { keys, .. } => {
@@ -115,7 +115,7 @@ fn take_keys(out: &mut ColumnValues) -> Vec<u32> {
     }
 }
 
-/// Which of `slots` have an index into the values, those indices, and the values.
+/// Returns which of `slots` have an index into the values, those indices, and the values.
 fn indices<'a>(
     array: &'a dyn Array,
     slots: &SlotRanges,
@@ -150,7 +150,7 @@ fn check_count(values: &ArrayRef) -> Result<(), ConversionError> {
     }
 }
 
-/// The picked keys. Of those that are not null, none is negative or beyond the values, of which there are less than 2^32.
+/// Appends the picked keys. Those that are not null are neither negative nor beyond the values, of which there are fewer than 2^32.
 fn keys_of(array: &dyn Array, picks: &NonNullSlots<'_>, out: &mut Vec<u32>) {
     let data = array.to_data();
     match array.data_type().primitive_width() {
@@ -161,7 +161,7 @@ fn keys_of(array: &dyn Array, picks: &NonNullSlots<'_>, out: &mut Vec<u32>) {
     }
 }
 
-/// The number of the run that each slot is in.
+/// Appends the number of the run that each slot is in.
 fn runs_of<'a, R: RunEndIndexType>(
     array: &'a RunArray<R>,
     slots: &SlotRanges,
@@ -171,7 +171,7 @@ fn runs_of<'a, R: RunEndIndexType>(
     for range in slots.ranges() {
         let (mut run, mut at) = (ends.get_physical_index(range.start), range.start);
         while at < range.end {
-            // Run ends count from where the array began before it was cut.
+            // Run ends count from the start of the array before it was sliced.
             let end = ends.values().get(run).map_or(range.end, |end| end.as_usize() - ends.offset());
             let end = end.clamp(at, range.end);
             out.resize(out.len() + (end - at), run as u32);
@@ -184,7 +184,7 @@ fn runs_of<'a, R: RunEndIndexType>(
     array.values()
 }
 
-/// The values that an array of dictionary values has, without nulls, and what became of each where there are any.
+/// Converts the values of a dictionary, without nulls. If there are nulls, also returns the new number of each value.
 fn stored(array: &ArrayRef, leaf: &Leaf) -> Result<(Values, Option<Vec<u32>>), ConversionError> {
     let all = SlotRanges::new(0..array.len());
     if let DataType::Dictionary(..) | DataType::RunEndEncoded(..) = array.data_type() {
@@ -216,7 +216,7 @@ fn stored(array: &ArrayRef, leaf: &Leaf) -> Result<(Values, Option<Vec<u32>>), C
     Ok((values, numbers))
 }
 
-/// Replaces keys by their numbers, drops those without one, and says which slots are left.
+/// Replaces keys by their new numbers, and drops those without one. Returns which slots are left.
 fn renumber(keys: &mut Vec<u32>, numbers: &[u32], valid: Option<Bitmap>, slots: usize) -> Option<Bitmap> {
     keys.iter_mut().for_each(|key| *key = numbers[*key as usize]);
     let valid = both(valid, slots, |n| keys[n] != NULL);
@@ -224,7 +224,7 @@ fn renumber(keys: &mut Vec<u32>, numbers: &[u32], valid: Option<Bitmap>, slots: 
     valid
 }
 
-/// Those of the valid slots, counted by `n`, that are `also`; `None` if that is all slots.
+/// Returns those of the valid slots, counted by `n`, for which `also` is true; `None` if these are all slots.
 fn both(valid: Option<Bitmap>, slots: usize, also: impl Fn(usize) -> bool) -> Option<Bitmap> {
     let mut n = 0;
     let mut is = |slot| {
@@ -236,7 +236,7 @@ fn both(valid: Option<Bitmap>, slots: usize, also: impl Fn(usize) -> bool) -> Op
     (bits.count_ones(0..slots) < slots).then_some(bits)
 }
 
-/// The values at these indices, without any encoding.
+/// Returns the values at these indices, without any encoding.
 fn taken(values: &ArrayRef, indices: UInt32Array) -> Result<ArrayRef, ConversionError> {
     let arrow_error =
         |error: arrow_schema::ArrowError| ConversionError { value: None, why: error.to_string() };

@@ -11,7 +11,7 @@ use marquetry_core::nesting::{ColumnValues, LevelBuilder, ShreddedColumn};
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::Bitmap;
 
-/// A leaf: the column, and the type of its arrays.
+/// Shreds a leaf: the column, and the type of its arrays.
 #[derive(Debug)]
 pub(super) struct LeafShredder {
     leaf: Leaf,
@@ -21,7 +21,7 @@ pub(super) struct LeafShredder {
 
 impl LeafShredder {
     pub(super) fn new(data_type: &DataType, leaf: &Leaf) -> Result<Self> {
-        // Whether there is a way to store the type shows with an array of no values.
+        // Converting an empty array shows whether the type can be stored.
         let (none, mut values) = (LevelBuilder::rows(0..0), leaf.physical().shape().empty());
         let empty = match value_type(data_type) {
             nested if nested.is_nested() => return Err(Error::argument(format!("{nested} in one column"))),
@@ -58,7 +58,7 @@ impl LeafShredder {
                 cleared(&mut out.values, &self.leaf);
                 none
             }
-            // PERF: where all is null, nothing is looked at.
+            // PERF: if all values are null, none is read.
             _ if nullable && array.null_count() == array.len() && !above.slots().is_empty() => {
                 cleared(&mut out.values, &self.leaf);
                 above.null_leaf(out);

@@ -1,11 +1,11 @@
-//! The values of one column that are shredded, and why some of them cannot be.
+//! The shredded values of one column, and the reasons why some cannot be stored.
 
 use crate::convert::ConversionError;
 use marquetry_core::nesting::ColumnValues;
 use marquetry_core::schema::Leaf;
 use marquetry_encoding::{Bitmap, Values};
 
-/// No values of the shape of `leaf`, in the memory of those that are there if it can be.
+/// Returns empty values of the shape of `leaf`, reusing the memory of `out` if possible.
 pub(super) fn cleared<'a>(out: &'a mut ColumnValues, leaf: &Leaf) -> &'a mut Values {
     let shape = leaf.physical().shape();
     if !matches!(out, ColumnValues::Values(values) if values.shape() == shape) {
@@ -33,7 +33,7 @@ pub(super) fn not_nullable(valid: &Bitmap) -> ConversionError {
     ConversionError { value: first, why: "a null, where the schema says that there is none".to_owned() }
 }
 
-/// The value's number among all slots, where it was counted among those that are not null.
+/// Converts the value's number among the non-null slots to its number among all slots.
 #[cold]
 pub(super) fn in_slots(unfit: ConversionError, valid: Option<&Bitmap>) -> ConversionError {
     let slot = |value| match valid {

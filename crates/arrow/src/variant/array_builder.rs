@@ -1,4 +1,4 @@
-//! A column of VARIANT in the making, of which nothing is shredded.
+//! Builds an unshredded VARIANT column.
 
 use super::column::{EMPTY_METADATA, NULL_VALUE};
 use super::shredded_fields::unshredded_fields;
@@ -9,7 +9,7 @@ use arrow_schema::DataType;
 use marquetry_base::Result;
 use marquetry_variant::{Variant, Writer, json};
 
-/// Makes a struct of `metadata` and `value`, row by row.
+/// Builds a struct of `metadata` and `value`, row by row.
 ///
 /// ```
 /// use marquetry_arrow::variant::{VariantArrayBuilder, VariantColumn};
@@ -32,7 +32,7 @@ pub struct VariantArrayBuilder {
 }
 
 impl VariantArrayBuilder {
-    /// Without rows.
+    /// Creates a builder without rows.
     pub fn new() -> Self {
         VariantArrayBuilder {
             metadata: ValueBytes::new(),
@@ -42,12 +42,12 @@ impl VariantArrayBuilder {
         }
     }
 
-    /// The number of rows so far.
+    /// Returns the number of rows so far.
     pub fn len(&self) -> usize {
         self.nulls.len()
     }
 
-    /// Whether there are no rows yet.
+    /// Returns whether there are no rows yet.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -56,16 +56,16 @@ impl VariantArrayBuilder {
     ///
     /// # Errors
     ///
-    /// As [`json::parse`]; no row is appended then.
+    /// Those of [`json::parse`]. No row is appended then.
     pub fn append_json(&mut self, text: &str) -> Result<()> {
         self.write(|writer| json::parse_into(text, writer))
     }
 
-    /// Appends a copy of a value, with those names alone that it needs.
+    /// Appends a copy of a value, with only those names that it needs.
     ///
     /// # Errors
     ///
-    /// If it is damaged; no row is appended then.
+    /// If it is damaged. No row is appended then.
     pub fn append(&mut self, variant: Variant<'_>) -> Result<()> {
         self.write(|writer| writer.copy(variant))
     }
@@ -74,9 +74,9 @@ impl VariantArrayBuilder {
     ///
     /// # Errors
     ///
-    /// Those of `write`, and if it leaves no value, or one that is not at its end; no row is appended then.
+    /// Those of `write`. Also fails if it leaves no value, or an unfinished one. No row is appended then.
     pub fn write(&mut self, write: impl FnOnce(&mut Writer) -> Result<()>) -> Result<()> {
-        // What an error left behind.
+        // Clears what an earlier error left behind.
         self.writer.clear();
         write(&mut self.writer)?;
         let row = self.len();
@@ -88,24 +88,24 @@ impl VariantArrayBuilder {
         Ok(())
     }
 
-    /// Appends NULL, which no variant is.
+    /// Appends NULL, which differs from any variant.
     pub fn append_null(&mut self) {
         self.nulls.append_null();
     }
 
-    /// NULL up to row `row`.
+    /// Appends NULL up to row `row`.
     pub(super) fn pad(&mut self, row: usize) {
         self.nulls.append_n_nulls(row - self.len());
     }
 
-    /// The column.
+    /// Finishes the column.
     ///
     /// # Errors
     ///
-    /// If a buffer of its bytes would be more than 2 GiB.
+    /// If a buffer of its bytes would exceed 2 GiB.
     pub fn finish(self) -> Result<StructArray> {
         let len = self.nulls.len();
-        // Below NULL stands a variant, too: neither column of the struct has nulls.
+        // A NULL row has a variant below it, too: neither column of the struct has nulls.
         let metadata = self.metadata.finish_filled(len, &EMPTY_METADATA)?;
         let values = self.values.finish_filled(len, &NULL_VALUE)?;
         let fields = unshredded_fields(&DataType::BinaryView);

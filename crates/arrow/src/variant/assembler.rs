@@ -1,30 +1,30 @@
-//! A row of a shredded column as one value.
+//! Assembles a row of a shredded column into one value.
 //!
-//! SPEC: the names of all fields stand in the metadata, shredded or not. So what is put together again keeps the metadata that it has: each
-//! shredded name is looked up in it once, values in binary are copied, and rows with the same metadata are looked up together. Where a
-//! writer left a name out, all names are written anew.
+//! SPEC: the metadata has the names of all fields, shredded or not. So an assembled value keeps its metadata: each
+//! shredded name is looked up there once, binary values are copied, and rows with the same metadata share the lookup.
+//! If a writer left a name out, all names are written anew.
 
 use super::group::{Group, ObjectField, Typed, in_both, rest_of, shredded_too};
 use marquetry_base::{Error, Result};
 use marquetry_variant::{Metadata, Value, ValueWriter, Variant, Writer};
 
-/// Puts values together, one after the other.
+/// Assembles values, one after the other.
 #[derive(Debug)]
 pub(super) struct Assembler<'a> {
-    /// All names of shredded fields, in their order.
+    /// The names of all shredded fields, sorted.
     names: Vec<&'a str>,
-    /// The id of each of them in `metadata`, or [`MISSING`].
+    /// The id of each name in `metadata`, or [`MISSING`].
     ids: Vec<u32>,
     metadata: Option<Metadata<'a>>,
     values: ValueWriter,
-    /// For rows whose names are written anew.
+    /// Writes rows whose names are written anew.
     writer: Writer,
     written: (Vec<u8>, Vec<u8>),
 }
 
-/// Why a value was not put together.
+/// The reason why a value was not assembled.
 enum Failure {
-    /// A name is not in the metadata.
+    /// A name is missing in the metadata.
     NoName,
     Other(Error),
 }
@@ -36,7 +36,7 @@ impl From<Error> for Failure {
 }
 
 impl<'a> Assembler<'a> {
-    /// For groups whose fields have these `names`, in their order.
+    /// Creates an assembler for groups whose fields have these sorted `names`.
     pub(super) fn new(names: Vec<&'a str>) -> Self {
         Assembler {
             ids: vec![MISSING; names.len()],
@@ -48,12 +48,12 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// The value of a row of a group; one that is missing is null.
+    /// Returns the value of a row of a group. A missing one is null.
     pub(super) fn value(&mut self, group: &Group<'a>, row: usize, metadata: &'a [u8]) -> Result<Variant<'_>> {
         if self.try_value(group, row, metadata)? {
             return Variant::new(metadata, self.values.bytes()?);
         }
-        // What an error left behind.
+        // Clears what an earlier error left behind.
         self.writer.clear();
         if !group.write(row, metadata, &mut self.writer)? {
             self.writer.write(&Value::Null)?;
@@ -62,7 +62,7 @@ impl<'a> Assembler<'a> {
         Variant::new(&self.written.0, &self.written.1)
     }
 
-    /// The bytes of the value of a row that keeps its metadata; `None` if these have not all names.
+    /// Returns the bytes of the value of a row that keeps its metadata; `None` if that lacks a name.
     pub(super) fn bytes(
         &mut self,
         group: &Group<'a>,
@@ -72,9 +72,9 @@ impl<'a> Assembler<'a> {
         Ok(if self.try_value(group, row, metadata)? { Some(self.values.bytes()?) } else { None })
     }
 
-    /// Writes the value of a row to `values`; `false` if the metadata have not all names.
+    /// Writes the value of a row to `values`. Returns `false` if the metadata lacks a name.
     fn try_value(&mut self, group: &Group<'a>, row: usize, metadata: &'a [u8]) -> Result<bool> {
-        // Where only typed columns are read there are no names.
+        // If only typed columns are read, there are no names.
         if metadata.is_empty() {
             return Ok(false);
         }
@@ -89,7 +89,7 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Looks up the names, unless they are those of the value before.
+    /// Looks up the names, unless the metadata is the same as for the previous value.
     #[inline]
     fn look_up(&mut self, bytes: &'a [u8]) -> Result<Metadata<'a>> {
         if let Some(known) = self.metadata.filter(|known| known.as_bytes() == bytes) {
@@ -108,7 +108,7 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Where a value is put.
+/// The destination of a value.
 struct Put<'p, 'a> {
     ids: &'p [u32],
     metadata: Metadata<'a>,
@@ -116,7 +116,7 @@ struct Put<'p, 'a> {
 }
 
 impl<'a> Put<'_, 'a> {
-    /// Writes the value of a row of a group, and says whether there is one.
+    /// Writes the value of a row of a group. Returns whether there is one.
     fn value(&mut self, group: &Group<'a>, row: usize) -> Result<bool, Failure> {
         match (group.bytes(row), group.typed_at(row)) {
             (None, None) => return Ok(false),
@@ -130,7 +130,7 @@ impl<'a> Put<'_, 'a> {
             (None, Some(Typed::Array { lists, element })) => {
                 self.values.begin_array()?;
                 for row in lists.elements(row) {
-                    // SPEC: elements cannot be missing; one that is reads as null.
+                    // SPEC: elements cannot be missing; a missing one reads as null.
                     if !self.value(element, row)? {
                         self.values.write(&Value::Null)?;
                     }
@@ -141,7 +141,7 @@ impl<'a> Put<'_, 'a> {
         Ok(true)
     }
 
-    /// Writes an object of shredded fields, and of those that `value` has besides.
+    /// Writes an object of the shredded fields and those in `value`.
     fn object(
         &mut self,
         fields: &[ObjectField<'a>],
@@ -188,5 +188,5 @@ impl<'a> Put<'_, 'a> {
     }
 }
 
-/// No id of a name.
+/// Stands for a name without id.
 const MISSING: u32 = u32::MAX;

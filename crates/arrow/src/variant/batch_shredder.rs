@@ -1,4 +1,4 @@
-//! Record batches whose columns of VARIANT are shredded on their way into a file.
+//! Shreds the VARIANT columns of record batches before they are written.
 
 use super::column::VariantColumn;
 use super::shredder::Shredder;
@@ -9,7 +9,7 @@ use marquetry_base::{Error, Result};
 use marquetry_variant::Shredding;
 use std::sync::Arc;
 
-/// Which columns of VARIANT are shredded, and into which shapes; others keep theirs.
+/// The shapes that VARIANT columns are shredded into. Other columns keep theirs.
 ///
 /// ```
 /// use marquetry_arrow::variant::Shreddings;
@@ -23,13 +23,13 @@ pub struct Shreddings {
 }
 
 impl Shreddings {
-    /// No column is shredded.
+    /// Creates shreddings of no column.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Shreds a column, found by its dotted path as Parquet has it, in which an element of a list is `list.element`.
-    /// [`Shredding::Variant`] puts shredded values together again. What was said of the column before is forgotten.
+    /// Shreds a column into a shape. `path` is the dotted path in the Parquet schema, in which a list's element is
+    /// `list.element`. [`Shredding::Variant`] unshreds values. Replaces any earlier shape of the column.
     pub fn with_column(mut self, path: impl Into<String>, shredding: Shredding) -> Self {
         let path = path.into();
         self.columns.retain(|(known, _)| *known != path);
@@ -37,17 +37,17 @@ impl Shreddings {
         self
     }
 
-    /// Whether nothing is said of any column.
+    /// Returns whether no column has a shape.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }
 
-    /// Paths and shapes.
+    /// Iterates over paths and shapes.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Shredding)> {
         self.columns.iter().map(|(path, shredding)| (path.as_str(), shredding))
     }
 
-    /// The shape of a column, if something is said of it.
+    /// Returns the shape of a column, if it has one.
     pub fn get(&self, path: &str) -> Option<&Shredding> {
         self.iter().find(|(known, _)| *known == path).map(|(_, shredding)| shredding)
     }
@@ -63,14 +63,14 @@ impl std::fmt::Display for Shreddings {
     }
 }
 
-/// The dotted paths of all columns of VARIANT of a schema, at any depth.
+/// Returns the dotted paths of all VARIANT columns of a schema, at any depth.
 pub fn variant_columns(schema: &Schema) -> Vec<String> {
     let mut out = Vec::new();
     schema.fields().iter().for_each(|field| add_variants(field, field.name().clone(), &mut out));
     out.into_iter().map(|(path, _)| path).collect()
 }
 
-/// Paths and fields of the columns of VARIANT in a field.
+/// Appends paths and fields of the VARIANT columns in a field.
 pub(super) fn add_variants<'a>(field: &'a Field, path: String, out: &mut Vec<(String, &'a Field)>) {
     if is_variant(field) {
         out.push((path, field));
@@ -81,7 +81,7 @@ pub(super) fn add_variants<'a>(field: &'a Field, path: String, out: &mut Vec<(St
     }
 }
 
-/// The column at a dotted path, and its field. Of a list it is the array of all elements.
+/// Returns the column at a dotted path, and its field. For a list, that is the array of all elements.
 pub(crate) fn arrays_of_path(batch: &RecordBatch, path: &str) -> Option<(FieldRef, ArrayRef)> {
     let schema = batch.schema();
     let mut columns = schema.fields().iter().zip(batch.columns());
@@ -101,7 +101,7 @@ fn array_below(field: &FieldRef, array: &ArrayRef, here: &str, wanted: &str) -> 
     })
 }
 
-/// The fields inside a type, and what their paths have behind that of the type.
+/// Returns the fields inside a type, each with the text that its path adds.
 fn children(data_type: &DataType) -> Vec<(&FieldRef, String)> {
     match data_type {
         DataType::Struct(fields) => fields.iter().map(|field| (field, field.name().clone())).collect(),
@@ -142,23 +142,23 @@ pub struct BatchShredder {
     columns: Vec<Column>,
 }
 
-/// What is done with a field.
+/// What to do with a field.
 #[derive(Debug)]
 enum Column {
     Keep,
-    /// A VARIANT of which nothing is shredded stays so. QUIRK: DuckDB 2.0 has fields of objects in any order.
+    /// A VARIANT that is not shredded stays so, with sorted fields. QUIRK: DuckDB 2.0 writes fields of objects in any order.
     Sort,
     Shred(Shredder),
-    /// Fields inside it.
+    /// Changes fields inside it.
     Inside(DataType, Vec<Column>),
 }
 
 impl BatchShredder {
-    /// Of batches of `schema`.
+    /// Creates a shredder of batches of `schema`.
     ///
     /// # Errors
     ///
-    /// If a path leads to no column of VARIANT, or there can be no such shape.
+    /// If a path does not lead to a VARIANT column, or if a shape is not possible.
     pub fn new(schema: SchemaRef, shreddings: &Shreddings) -> Result<Self> {
         let variants = variant_columns(&schema);
         if let Some((path, _)) =
@@ -180,16 +180,16 @@ impl BatchShredder {
         Ok(BatchShredder { schema: Arc::new(schema), columns })
     }
 
-    /// The schema of the batches that [`shred`](Self::shred) gives.
+    /// Returns the schema of the batches that [`shred`](Self::shred) returns.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// The batch, shredded. Its columns must be those of the schema.
+    /// Shreds a batch. Its columns must be those of the schema.
     ///
     /// # Errors
     ///
-    /// As [`Shredder::shred`], with the column.
+    /// Those of [`Shredder::shred`], with the column.
     pub fn shred(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         if batch.num_columns() != self.columns.len() {
             let (given, wanted) = (batch.num_columns(), self.columns.len());
@@ -235,7 +235,7 @@ fn column(field: &FieldRef, path: &str, shreddings: &Shreddings) -> Result<(Fiel
     Ok((Arc::new(field), Column::Inside(data_type, columns)))
 }
 
-/// The type with these fields in place of its own.
+/// Returns the type with these fields in place of its own.
 fn with_children(data_type: &DataType, fields: Vec<FieldRef>) -> DataType {
     let Some(first) = fields.first().cloned() else { return data_type.clone() };
     match data_type {

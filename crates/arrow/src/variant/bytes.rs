@@ -1,4 +1,4 @@
-//! Byte strings of an array, in whatever layout.
+//! Byte strings of an array, in any layout.
 
 use arrow_array::builder::make_view;
 use arrow_array::cast::AsArray;
@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArra
 use arrow_schema::DataType;
 use std::sync::Arc;
 
-/// Byte strings of whatever layout.
+/// An array of byte strings in any layout.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Bytes<'a> {
     Binary(&'a BinaryArray),
@@ -14,7 +14,7 @@ pub(super) enum Bytes<'a> {
     BinaryView(&'a BinaryViewArray),
 }
 
-/// The byte strings of an array; `None` if it has other values.
+/// Returns the byte strings of an array; `None` if it has other values.
 pub(super) fn bytes_of(array: &ArrayRef) -> Option<Bytes<'_>> {
     Some(match array.data_type() {
         DataType::Binary => Bytes::Binary(array.as_binary()),
@@ -25,7 +25,7 @@ pub(super) fn bytes_of(array: &ArrayRef) -> Option<Bytes<'_>> {
 }
 
 impl<'a> Bytes<'a> {
-    /// All of them as views, with `fill` where one is null. It is short enough to stand in a view.
+    /// Returns them as views, with `fill` for nulls. `fill` must be short enough to be inlined in a view.
     pub(super) fn views(&self, fill: &[u8]) -> ArrayRef {
         let views = match self {
             Bytes::Binary(array) => BinaryViewArray::from(*array),
@@ -38,7 +38,7 @@ impl<'a> Bytes<'a> {
         let fill = make_view(fill, 0, 0);
         let filled = views.views().iter().zip(nulls.iter());
         let filled = filled.map(|(view, is_there)| if is_there { *view } else { fill }).collect();
-        // Views of an array, and one that needs no buffer.
+        // These are views of an array, and one that needs no buffer.
         match BinaryViewArray::try_new(filled, views.data_buffers().to_vec(), None) {
             Ok(filled) => Arc::new(filled),
             Err(_) => Arc::new(views),

@@ -1,9 +1,9 @@
-//! A value as one of another type: it keeps what it is, or there is none.
+//! Casts a value to another type, if that keeps its meaning.
 
 use marquetry_base::Result;
 use marquetry_variant::{Decimal, PrimitiveType, Value, Variant, Writer, json};
 
-/// The value that is of type `kind`; `None` if there is none. Text is not made here.
+/// Casts a value to type `kind`; `None` if it has no such value. Does not make text.
 pub(super) fn cast<'v>(value: &Value<'v>, kind: PrimitiveType) -> Option<Value<'v>> {
     match kind {
         PrimitiveType::Int8 | PrimitiveType::Int16 | PrimitiveType::Int32 | PrimitiveType::Int64 => {
@@ -38,12 +38,12 @@ pub(super) fn cast<'v>(value: &Value<'v>, kind: PrimitiveType) -> Option<Value<'
             Value::LocalTimestampMicros(ticks) => ticks.checked_mul(1000).map(Value::LocalTimestampNanos),
             value => Some(*value),
         },
-        // The builder of the type takes no other.
+        // The builder of the type accepts no other value.
         _ => Some(*value),
     }
 }
 
-/// A value as text: JSON, without the quotes of what is one string there.
+/// Returns a value as text: its JSON, without the quotes around a string.
 pub(super) fn text_of(value: &Value<'_>, variant: Option<Variant<'_>>) -> Result<Option<String>> {
     if matches!(value, Value::Null) {
         return Ok(None);
@@ -53,7 +53,7 @@ pub(super) fn text_of(value: &Value<'_>, variant: Option<Variant<'_>>) -> Result
     Ok(Some(bare.map(str::to_owned).unwrap_or(text)))
 }
 
-/// A value as JSON.
+/// Returns a value as JSON.
 pub(super) fn json_of(value: &Value<'_>, variant: Option<Variant<'_>>) -> Result<String> {
     if let Some(variant) = variant {
         return json::to_string(variant);
@@ -66,7 +66,7 @@ pub(super) fn json_of(value: &Value<'_>, variant: Option<Variant<'_>>) -> Result
 
 fn integer(value: &Value<'_>) -> Option<i64> {
     let of_double = |number: f64| {
-        // 2^63 is no i64, and all below it that are whole are.
+        // 2^63 is no i64, and all whole numbers below it are.
         let fits = number.fract() == 0.0
             && (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&number);
         fits.then_some(number as i64)
@@ -89,7 +89,7 @@ fn double(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Double(number) => Some(*number),
         Value::Float(number) => Some((*number).into()),
-        // Digits as text are rounded once.
+        // Text of the digits is rounded only once.
         Value::Decimal4(number) | Value::Decimal8(number) | Value::Decimal16(number) => {
             number.to_string().parse().ok()
         }
@@ -97,7 +97,7 @@ fn double(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// A number with its digits; of a float the fewest that tell it from others.
+/// Returns a number with its digits; for a float, the fewest digits that identify it.
 fn decimal(value: &Value<'_>) -> Option<Decimal> {
     match value {
         Value::Decimal4(number) | Value::Decimal8(number) | Value::Decimal16(number) => Some(*number),
@@ -113,7 +113,7 @@ fn of_digits(text: &str) -> Option<Decimal> {
     Some(Decimal { unscaled, scale: u8::try_from(fraction.len()).ok()? })
 }
 
-/// The unscaled number of a decimal with so many digits behind the point, if it loses none.
+/// Returns the unscaled number of a decimal with this many digits after the point, if it loses none.
 fn rescaled(number: Decimal, scale: u8) -> Option<i128> {
     let power = |digits: u8| 10_i128.checked_pow(digits.into());
     match scale.checked_sub(number.scale) {

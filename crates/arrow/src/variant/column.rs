@@ -1,4 +1,4 @@
-//! Columns of VARIANT as they are in memory, row by row.
+//! VARIANT columns in memory, read row by row.
 
 use super::assembler::Assembler;
 use super::bytes::{Bytes, bytes_of};
@@ -13,23 +13,23 @@ use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
 use marquetry_variant::Variant;
 
-/// An array of VARIANT.
+/// A VARIANT array.
 #[derive(Debug)]
 pub struct VariantColumn<'a> {
     array: &'a StructArray,
     metadata: Bytes<'a>,
     group: Group<'a>,
-    /// Those of the shredded fields.
+    /// The names of the shredded fields.
     names: Vec<&'a str>,
 }
 
 impl<'a> VariantColumn<'a> {
-    /// Of a struct as this crate's readers give it. Its fields are found by name.
+    /// Wraps a struct as this crate's readers return it. Finds its fields by name.
     ///
     /// # Errors
     ///
-    /// If there is no binary `metadata`, neither `value` nor `typed_value`, or a `typed_value` is of a type that no variant
-    /// has, such as an unsigned integer.
+    /// If there is no binary `metadata`, if both `value` and `typed_value` are missing, or if a `typed_value` has a
+    /// type that no variant has, such as an unsigned integer.
     pub fn try_new(array: &'a dyn Array) -> Result<Self> {
         let array = array.as_any().downcast_ref::<StructArray>().ok_or_else(|| {
             Error::argument(format!(
@@ -43,22 +43,22 @@ impl<'a> VariantColumn<'a> {
         Ok(VariantColumn { array, metadata, group, names })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.array.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.array.is_empty()
     }
 
-    /// Whether a row is NULL: it has no variant, not even one that is null.
+    /// Returns whether a row is NULL: it has no variant, not even a null one.
     pub fn is_null(&self, row: usize) -> bool {
         self.array.is_null(row)
     }
 
-    /// Whether nothing of it is shredded, so that values are read where they are.
+    /// Returns whether nothing is shredded, so that values are read where they are stored.
     pub fn is_unshredded(&self) -> bool {
         !self.group.is_shredded()
     }
@@ -67,32 +67,32 @@ impl<'a> VariantColumn<'a> {
         &self.group
     }
 
-    /// Which rows are not NULL.
+    /// Returns which rows are not NULL.
     pub(super) fn nulls(&self) -> Option<&NullBuffer> {
         self.array.nulls()
     }
 
-    /// The metadata of all rows, if nothing is shredded: they are those of the values as they are.
+    /// Returns the metadata of all rows, if nothing is shredded: it fits the values as they are.
     pub(super) fn metadata_of_unshredded(&self) -> Option<&'a ArrayRef> {
         self.array.column_by_name("metadata").filter(|_| self.is_unshredded())
     }
 
-    /// The variant of a row that is not NULL, if nothing is shredded.
+    /// Returns the variant of a row that is not NULL, if nothing is shredded.
     pub(super) fn unshredded_at(&self, row: usize) -> Result<Variant<'a>> {
-        // SPEC: what is missing where a value is due reads as null.
+        // SPEC: a missing value where one is required reads as null.
         Variant::new(self.metadata.value(row), self.group.only_value(row).unwrap_or(&NULL_VALUE))
     }
 
-    /// Reads rows one by one, in any order.
+    /// Returns a reader of single rows, in any order.
     pub fn reader(&self) -> VariantReader<'_, 'a> {
         VariantReader { column: self, assembler: Assembler::new(self.names.clone()) }
     }
 
-    /// All rows as `metadata` and `value` alone, with nothing shredded; NULL where they are.
+    /// Returns all rows as only `metadata` and `value`, with nothing shredded. NULL rows stay NULL.
     ///
     /// # Errors
     ///
-    /// As [`VariantReader::get`], with the row.
+    /// Those of [`VariantReader::get`], with the row.
     pub fn unshredded(&self) -> Result<StructArray> {
         let (metadata, values) = match self.values_of_same_names()? {
             Some(found) => found,
@@ -103,7 +103,7 @@ impl<'a> VariantColumn<'a> {
             .map_err(crate::arrow_error)
     }
 
-    /// All rows with the fields of objects in the order of their names; `None` if they have it, or something is shredded.
+    /// Returns all rows with the fields of objects sorted by name; `None` if they are sorted already, or if the column is shredded.
     pub(super) fn sorted(&self) -> Result<Option<StructArray>> {
         let is_unsorted = |row: &usize| {
             !self.is_null(*row) && self.unshredded_at(*row).is_ok_and(|variant| !variant.is_sorted())
@@ -115,7 +115,7 @@ impl<'a> VariantColumn<'a> {
             let Some(value) = self.group.only_value(row) else { continue };
             match self.unshredded_at(row) {
                 Ok(variant) if row >= first => values.push_sorted(row, variant)?,
-                // Damage stays what it is.
+                // Damaged values stay as they are.
                 _ => values.push(row, value)?,
             }
         }
@@ -129,7 +129,7 @@ impl<'a> VariantColumn<'a> {
         StructArray::try_new(fields, columns, nulls).map(Some).map_err(crate::arrow_error)
     }
 
-    /// Metadata as they are, and values; `None` if some row has names that are not there.
+    /// Returns the metadata as they are, and values; `None` if some row needs names that its metadata lacks.
     fn values_of_same_names(&self) -> Result<Option<(ArrayRef, ArrayRef)>> {
         let mut assembler = Assembler::new(self.names.clone());
         let mut values = ValueBytes::new();
@@ -176,12 +176,12 @@ pub struct VariantReader<'s, 'a> {
 }
 
 impl VariantReader<'_, '_> {
-    /// The variant of a row; `None` if it is NULL. A row whose parts are all missing is a variant that is null.
+    /// Returns the variant of a row; `None` if it is NULL. A row whose parts are all missing is a null variant.
     ///
     /// # Errors
     ///
-    /// If a value that is not an object stands in `value` and `typed_value` both, an object has a field in both, or what is
-    /// looked at is damaged.
+    /// If a value that is no object is in both `value` and `typed_value`, if an object has a field in both, or if what
+    /// is read is damaged.
     ///
     /// # Panics
     ///
@@ -198,12 +198,12 @@ impl VariantReader<'_, '_> {
         self.assembler.value(&column.group, row, metadata).map(Some)
     }
 
-    /// Appends the variant of a row as [JSON](marquetry_variant::json), and says whether there is one: `false` if the row is NULL.
-    /// It is what is shown of [`get`](Self::get), without putting it together. What was appended before an error stays.
+    /// Appends the variant of a row as [JSON](marquetry_variant::json). Returns `false` if the row is NULL. The text is
+    /// that of the value of [`get`](Self::get), which is not assembled for it. After an error, appended text stays.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get), and if any of it is damaged.
+    /// Those of [`get`](Self::get). Also fails if any part of it is damaged.
     ///
     /// # Panics
     ///
@@ -214,7 +214,7 @@ impl VariantReader<'_, '_> {
             return Ok(false);
         }
         if !write_json(&column.group, row, column.metadata.value(row), out)? {
-            // SPEC: what is missing where a value is due reads as null.
+            // SPEC: a missing value where one is required reads as null.
             out.push_str("null");
         }
         Ok(true)
@@ -223,5 +223,5 @@ impl VariantReader<'_, '_> {
 
 /// Version 1, no names.
 pub(super) const EMPTY_METADATA: [u8; 3] = [1, 0, 0];
-/// A variant that is null.
+/// The encoding of a null variant.
 pub(super) const NULL_VALUE: [u8; 1] = [0];

@@ -8,15 +8,15 @@ use marquetry_variant::{Path, PrimitiveType, Shredding, Step};
 use std::fmt;
 use std::str::FromStr;
 
-/// A column of VARIANT, a path into its values, and the type that what is found there is cast to.
+/// A VARIANT column, a path into its values, and the type to cast the values to.
 ///
-/// The text is that of predicates: the dotted path of the column, `:`, the [path](Path), and if wanted `::` and a type. Types are those
-/// of a [`Shredding`] (`bigint`, `double`, `decimal(10, 2)`, `text`, `timestamp(us, UTC)`, ..), and `json`, which is text, and
-/// `variant`, which is what there is without one.
+/// As text, it has the form used in predicates: the dotted path of the column, `:`, the [path](Path), and optionally
+/// `::` and a type. Types are those of a [`Shredding`] (`bigint`, `double`, `decimal(10, 2)`, `text`, `timestamp(us,
+/// UTC)`, ..), `json`, which returns JSON as text, and `variant`, the default.
 ///
-/// A cast keeps the value, or gives NULL: 5.0 is an integer, 5.5 and `'5'` are none. Only floats round, to the nearest. `text` is
-/// the text itself, and of anything else its JSON. What is missing, and a variant that is null, are NULL.
-///
+/// A cast keeps the value, or returns NULL: 5.0 is an integer, 5.5 and `'5'` are not. Only floats are rounded, to the
+/// nearest. `text` returns a string itself, and the JSON of any other value. Missing values and null variants become
+/// NULL.
 /// ```
 /// use marquetry_arrow::variant::VariantPath;
 /// let path: VariantPath = r#"event.payload:user."odd name"[2]::bigint"#.parse()?;
@@ -30,50 +30,50 @@ pub struct VariantPath {
     cast: VariantCast,
 }
 
-/// What a [`VariantPath`] casts to.
+/// The target of a [`VariantPath`]'s cast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum VariantCast {
-    /// It stays a variant.
+    /// The value stays a variant.
     Variant,
-    /// Its JSON.
+    /// JSON text.
     Json,
     /// A value of this type, or NULL.
     Type(PrimitiveType),
 }
 
 impl VariantPath {
-    /// A path into the column at a dotted path, in which names stand in double quotes where they have to.
+    /// Creates a path into the column at a dotted path. Its names are in double quotes where necessary.
     pub fn new(column: impl Into<String>, path: Path, cast: VariantCast) -> Self {
         VariantPath { column: column.into(), path, cast }
     }
 
-    /// The dotted path of the column.
+    /// Returns the dotted path of the column.
     pub fn column(&self) -> &str {
         &self.column
     }
 
-    /// The path into its values.
+    /// Returns the path into its values.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the value is cast to.
+    /// Returns the type that values are cast to.
     pub fn cast(&self) -> VariantCast {
         self.cast
     }
 
-    /// The columns of a file that are read for it: where the path is shredded, the typed ones, and those in which a row may have
-    /// the value instead.
+    /// Returns the columns of a file that are read for it. If the path is shredded, these are the typed columns, and
+    /// those that may have the value of a row instead.
     ///
     /// # Errors
     ///
-    /// If the file has no such column, or it is no VARIANT, or one in a list.
+    /// If the file has no such column, if it is no VARIANT, or if it is in a list.
     pub fn leaves(&self, metadata: &ParquetMetaData) -> Result<Vec<usize>> {
         Ok(PathPlan::new(metadata, &self.column, self.path.steps())?.leaves)
     }
 
-    /// Whether a row has a list of values.
+    /// Returns whether each row has a list of values.
     pub fn is_list(&self) -> bool {
         self.path.steps().contains(&Step::AllElements)
     }
@@ -88,7 +88,7 @@ impl FromStr for VariantPath {
             return Err(Error::argument(message));
         };
         let rest = &rest[1..];
-        // Behind quotes: a name may have colons.
+        // After any quotes, as a quoted name may have colons.
         let (path, cast) = match rest.rfind("::").filter(|at| !rest[*at..].contains('"')) {
             Some(at) => (&rest[..at], rest[at + 2..].parse()?),
             None => (rest, VariantCast::Variant),
@@ -100,7 +100,7 @@ impl FromStr for VariantPath {
 impl FromStr for VariantCast {
     type Err = Error;
 
-    /// A type as it stands behind `::` in the text of a [`VariantPath`].
+    /// Parses a type as it follows `::` in the text of a [`VariantPath`].
     fn from_str(text: &str) -> Result<VariantCast> {
         if text.eq_ignore_ascii_case("json") {
             return Ok(VariantCast::Json);

@@ -1,4 +1,4 @@
-//! A `value` and its `typed_value`: of the column itself, of a field of a shredded object, of the elements of a shredded array.
+//! A `value` and its `typed_value`: of the column itself, of a field of a shredded object, or of the elements of a shredded array.
 
 use super::bytes::{Bytes, bytes_of};
 use super::typed::Primitive;
@@ -8,10 +8,10 @@ use arrow_schema::DataType;
 use marquetry_base::{Error, Result};
 use marquetry_variant::{Object, Value, Variant, Writer, json};
 
-/// Where a value is.
+/// A place in a shredded column, with its `value` and `typed_value`.
 #[derive(Debug)]
 pub(super) struct Group<'a> {
-    /// The struct around both. Its nulls count: some writers have optional groups where required ones are due.
+    /// The struct around both. Its nulls count: some writers make groups optional that must be required.
     array: &'a StructArray,
     value: Option<Bytes<'a>>,
     typed: Option<Typed<'a>>,
@@ -20,7 +20,7 @@ pub(super) struct Group<'a> {
 #[derive(Debug)]
 pub(super) enum Typed<'a> {
     Primitive(Primitive<'a>),
-    /// Fields are in the order of their names.
+    /// Fields are sorted by name.
     Object {
         array: &'a StructArray,
         fields: Vec<ObjectField<'a>>,
@@ -35,14 +35,14 @@ pub(super) enum Typed<'a> {
 #[derive(Debug)]
 pub(super) struct ObjectField<'a> {
     pub(super) name: &'a str,
-    /// The name as JSON has it.
+    /// The name, quoted for JSON.
     pub(super) quoted: String,
-    /// Which of all names of the column it is, see [`Group::root`].
+    /// The index of its name among all names of the column, see [`Group::root`].
     pub(super) at: usize,
     pub(super) group: Group<'a>,
 }
 
-/// Lists of whatever layout.
+/// Lists in any layout.
 #[derive(Debug)]
 pub(super) struct Lists<'a> {
     array: &'a dyn Array,
@@ -58,7 +58,7 @@ enum Spans<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// The group of a column, and the names of all fields that are shredded in it, in their order and each once.
+    /// Returns the group of a column, and the names of all shredded fields in it, sorted and each once.
     pub(super) fn root(array: &'a StructArray) -> Result<(Self, Vec<&'a str>)> {
         let mut root = Group::new(array)?;
         let mut names = Vec::new();
@@ -92,17 +92,17 @@ impl<'a> Group<'a> {
         Ok(Group { array, value: value.transpose()?, typed })
     }
 
-    /// What is shredded of it, if the row has anything there.
+    /// Returns its `typed_value`, if that is not null in this row.
     pub(super) fn typed_at(&self, row: usize) -> Option<&Typed<'a>> {
         self.typed.as_ref().filter(|typed| !self.array.is_null(row) && !typed.is_null(row))
     }
 
-    /// What is shredded of it.
+    /// Returns its `typed_value`.
     pub(super) fn typed(&self) -> Option<&Typed<'a>> {
         self.typed.as_ref()
     }
 
-    /// Whether any value stands in `value`.
+    /// Returns whether any row has a `value`.
     pub(super) fn has_values(&self) -> bool {
         (0..self.array.len()).any(|row| self.bytes(row).is_some())
     }
@@ -111,7 +111,7 @@ impl<'a> Group<'a> {
         self.typed.is_some()
     }
 
-    /// The bytes in `value`, if nothing of the row stands elsewhere.
+    /// Returns the bytes in `value`, if all of the row is there.
     #[inline]
     pub(super) fn only_value(&self, row: usize) -> Option<&'a [u8]> {
         match &self.typed {
@@ -120,20 +120,20 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The bytes in `value`.
+    /// Returns the bytes in `value`.
     #[inline]
     pub(super) fn bytes(&self, row: usize) -> Option<&'a [u8]> {
         let value = self.value.as_ref().filter(|value| !value.is_null(row) && !self.array.is_null(row))?;
         Some(value.value(row))
     }
 
-    /// Whether there is a value.
+    /// Returns whether there is a value.
     pub(super) fn is_present(&self, row: usize) -> bool {
         let typed = || self.typed.as_ref().is_some_and(|typed| !typed.is_null(row));
         !self.array.is_null(row) && (self.bytes(row).is_some() || typed())
     }
 
-    /// Writes the value with its names, and says whether there is one.
+    /// Writes the value with its names. Returns whether there is one.
     pub(super) fn write(&self, row: usize, metadata: &'a [u8], writer: &mut Writer) -> Result<bool> {
         let value = self.bytes(row).map(|bytes| Variant::new(metadata, bytes)).transpose()?;
         let typed = self.typed.as_ref().filter(|typed| !self.array.is_null(row) && !typed.is_null(row));
@@ -148,7 +148,7 @@ impl<'a> Group<'a> {
             (None, Some(Typed::Array { lists, element })) => {
                 writer.begin_array()?;
                 for row in lists.elements(row) {
-                    // SPEC: elements cannot be missing; one that is reads as null.
+                    // SPEC: elements cannot be missing; a missing one reads as null.
                     if !element.write(row, metadata, writer)? {
                         writer.write(&Value::Null)?;
                     }
@@ -160,7 +160,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// An object of shredded fields, and of those that `value` has besides.
+/// Writes an object of the shredded fields and those in `value`.
 fn write_object<'a>(
     fields: &[ObjectField<'a>],
     row: usize,
@@ -186,7 +186,7 @@ fn write_object<'a>(
     writer.end()
 }
 
-/// What an object has beside its shredded fields.
+/// Returns the fields that an object has besides the shredded ones.
 pub(super) fn rest_of(value: Variant<'_>) -> Result<Object<'_>> {
     match value.value()? {
         Value::Object(object) => Ok(object),
@@ -278,7 +278,7 @@ fn not_a_group(what: &str, data_type: &DataType) -> Error {
 }
 
 impl Lists<'_> {
-    /// The elements of a list. Arrow has offsets that are not negative and within the elements.
+    /// Returns the elements of a list. Arrow guarantees that offsets are not negative, and inside the elements.
     pub(super) fn elements(&self, row: usize) -> std::ops::Range<usize> {
         match &self.spans {
             Spans::Offsets(offsets) => offsets[row] as usize..offsets[row + 1] as usize,

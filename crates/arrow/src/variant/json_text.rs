@@ -1,10 +1,10 @@
-//! Rows of a column as JSON, out of the columns that they stand in: nothing is put together first.
+//! Writes rows of a column as JSON, straight from the columns that hold them, without assembling values first.
 
 use super::group::{Group, ObjectField, Typed, in_both, rest_of, shredded_too};
 use marquetry_base::Result;
 use marquetry_variant::{Variant, json};
 
-/// Appends the value of a row of a group as JSON, and says whether there is one.
+/// Appends the value of a row of a group as JSON. Returns whether there is one.
 pub(super) fn write_json<'a>(
     group: &Group<'a>,
     row: usize,
@@ -23,7 +23,7 @@ pub(super) fn write_json<'a>(
                 if i > 0 {
                     out.push(',');
                 }
-                // SPEC: elements cannot be missing; one that is reads as null.
+                // SPEC: elements cannot be missing; a missing one reads as null.
                 if !write_json(element, row, metadata, out)? {
                     out.push_str("null");
                 }
@@ -34,7 +34,7 @@ pub(super) fn write_json<'a>(
     Ok(true)
 }
 
-/// Shredded fields, and those that `value` has besides, in the order of their names.
+/// Appends the shredded fields and those in `value`, sorted by name.
 fn object<'a>(
     fields: &[ObjectField<'a>],
     row: usize,
@@ -68,7 +68,7 @@ fn object<'a>(
     Ok(())
 }
 
-/// A shredded field, if the row has it. `start` is where the first one stands.
+/// Appends a shredded field, if the row has it. `start` is the position of the first field.
 fn write_field<'a>(
     field: &ObjectField<'a>,
     row: usize,

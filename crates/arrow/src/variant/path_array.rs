@@ -1,4 +1,4 @@
-//! What a path leads to in all rows, as an array.
+//! Extracts the values at a path from all rows, as an array.
 
 use super::array_builder::VariantArrayBuilder;
 use super::assembler::Assembler;
@@ -24,12 +24,12 @@ use marquetry_variant::{Path, PathFinder, PrimitiveType, Step, Value, Variant};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What is made of what a path leads to.
+/// The result to make of the values at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum PathTarget {
-    /// What the text of the path asks for.
+    /// The values, cast as the text of the path requests.
     Cast(VariantCast),
-    /// Text that is text, and no other.
+    /// Strings only; other values become NULL.
     Text,
     /// One of the states below.
     State,
@@ -37,15 +37,15 @@ pub(crate) enum PathTarget {
 
 /// The row is NULL.
 pub(crate) const STATE_NULL: i32 = 0;
-/// The path leads nowhere.
+/// The path leads to nothing.
 pub(crate) const STATE_MISSING: i32 = 1;
-/// It leads to a variant that is null.
+/// The path leads to a null variant.
 pub(crate) const STATE_VARIANT_NULL: i32 = 2;
-/// It leads to any other.
+/// The path leads to any other value.
 pub(crate) const STATE_VALUE: i32 = 3;
 
 impl PathTarget {
-    /// The field of a column of this: a list of values, or one a row.
+    /// Returns the field of a column of such results: one per row, or a list of them.
     pub(crate) fn field(self, name: &str, is_list: bool) -> Field {
         let one = |name: &str| {
             let extension = |field: Field, name: &str| {
@@ -73,8 +73,8 @@ impl PathTarget {
     }
 }
 
-/// What a path leads to in each row of a column of VARIANT, as an array of the type that [`variant_get_field`] says: that of a column
-/// that is read by a [`VariantPath`](super::VariantPath).
+/// Returns the value at a path in each row of a VARIANT column, as an array of the type of [`variant_get_field`]. It
+/// equals the column that is read by a [`VariantPath`](super::VariantPath).
 ///
 /// ```
 /// use arrow_array::cast::AsArray;
@@ -92,34 +92,34 @@ impl PathTarget {
 ///
 /// # Errors
 ///
-/// If the array is no VARIANT, or what is looked at on the way is damaged, with the row.
+/// If the array is no VARIANT, or, with the row, if what is read on the way is damaged.
 pub fn variant_get(array: &ArrayRef, path: &Path, cast: VariantCast) -> Result<ArrayRef> {
     check_storage(array)?;
     path_array(array, &[], path.steps(), PathTarget::Cast(cast))
 }
 
-/// Fails if an array has not the columns of a VARIANT.
+/// Fails if an array does not have the columns of a VARIANT.
 fn check_storage(array: &ArrayRef) -> Result<()> {
     let group = array.as_struct_opt();
     let has_names = group.is_some_and(|group| group.column_by_name("metadata").and_then(bytes_of).is_some());
     let has_values = |name: &str| group.is_some_and(|group| group.column_by_name(name).is_some());
     match has_names && (has_values("value") || has_values("typed_value")) {
         true => Ok(()),
-        // It says what is wrong.
+        // It explains what is wrong.
         false => VariantColumn::try_new(array).map(drop),
     }
 }
 
-/// The field of what [`variant_get`] gives: nullable; a list if the path leads over all elements of a list.
+/// Returns the field of the result of [`variant_get`]: nullable, and a list if the path ranges over all elements of a list.
 pub fn variant_get_field(name: &str, path: &Path, cast: VariantCast) -> Field {
     PathTarget::Cast(cast).field(name, path.steps().contains(&Step::AllElements))
 }
 
-/// Whether a path leads to a variant that is null; NULL where it leads nowhere, and where the row is NULL.
+/// Returns whether a path leads to a null variant; NULL if it leads to nothing, or if the row is NULL.
 ///
 /// # Errors
 ///
-/// As [`variant_get`], and if the path leads over all elements of a list.
+/// Those of [`variant_get`]. Also fails if the path ranges over all elements of a list.
 pub fn is_variant_null(array: &ArrayRef, path: &Path) -> Result<BooleanArray> {
     if path.steps().contains(&Step::AllElements) {
         return Err(Error::argument("whether each of several values is null cannot be asked"));
@@ -134,8 +134,8 @@ pub fn is_variant_null(array: &ArrayRef, path: &Path) -> Result<BooleanArray> {
         .collect())
 }
 
-/// What `steps` lead to in each row of a column at `column`, names from the root `array` on. The column has what a
-/// [`PathPlan`](super::path_plan::PathPlan) says, or more.
+/// Returns the values at `steps` in each row of a VARIANT column. `column` has the names of the column from the root
+/// `array` on. The column must have at least the leaves of the [`PathPlan`](super::path_plan::PathPlan).
 pub(crate) fn path_array(
     array: &ArrayRef,
     column: &[String],
@@ -214,7 +214,7 @@ pub(crate) fn path_array(
     if is_list { lists(values, offsets, nulls, target) } else { Ok(values) }
 }
 
-/// What is found in all elements of a list: as a list of each row.
+/// Makes a list for each row out of the values found in all elements of a list.
 fn lists(
     values: ArrayRef,
     offsets: Vec<i32>,
@@ -227,7 +227,7 @@ fn lists(
     Ok(Arc::new(lists.map_err(arrow_error)?))
 }
 
-/// The struct of a VARIANT below a root, and which rows are not NULL.
+/// Returns the struct of a VARIANT below a root, and which rows are not NULL.
 fn below<'a>(array: &'a ArrayRef, column: &[String]) -> Result<(&'a StructArray, Option<NullBuffer>)> {
     let wrong = || Error::argument(format!("no VARIANT at {}", column.join(".")));
     let mut here = array.as_struct_opt().ok_or_else(wrong)?;
@@ -239,7 +239,7 @@ fn below<'a>(array: &'a ArrayRef, column: &[String]) -> Result<(&'a StructArray,
     Ok((here, nulls))
 }
 
-/// Values at places that ascend; at the others there is null.
+/// Builds an array of values at ascending positions, with nulls between them.
 enum Builder {
     Typed(Box<TypedBuilder>, PrimitiveType),
     Text { builder: Box<StringViewBuilder>, kind: TextKind },
@@ -310,7 +310,7 @@ impl Builder {
                     builder.try_append_value(text).map_err(arrow_error)?;
                 }
             }
-            // It has no need of the value.
+            // JSON does not need the value.
             Builder::Json { .. } => {}
             Builder::Variant(builder) => {
                 builder.pad(at);
@@ -327,7 +327,7 @@ impl Builder {
         Ok(())
     }
 
-    /// What there is where nothing was found.
+    /// Appends the state of a row without a value.
     fn push_state(&mut self, state: i32) {
         if let Builder::State(states) = self {
             states.push(state);

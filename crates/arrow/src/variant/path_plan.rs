@@ -1,10 +1,12 @@
-//! Which columns of a file a path into a VARIANT needs.
+//! Plans which columns of a file a path into a VARIANT needs.
 //!
-//! A path goes down from group to group, each a `value` and a `typed_value`. Where `typed_value` goes on as the path does, so does the
-//! way; but any row may leave it at any group, and have the rest of the path in its `value`. So what is needed is each `value` on the
-//! way, and all that is below the last group. A `value` that is null in all rows of the file is not: where that is so of all of
-//! them, neither are names, and only typed columns are left. Nor is one beside objects that all rows have in `typed_value`: what it has
-//! are other fields. Histograms of levels say so.
+//! A path leads down from group to group, each with a `value` and a `typed_value`. It continues in `typed_value` as far
+//! as that has its steps. But any row may leave it at any group, and have the rest of the path in that group's `value`.
+//! So the path needs each `value` on the way, and everything below the last group.
+//!
+//! A `value` that is null in all rows of the file is not needed. If that holds for all of them, names are not needed
+//! either, and only typed columns are left. Nor is a `value` needed next to objects that all rows have in
+//! `typed_value`: it holds other fields only. Histograms of levels show that.
 
 use marquetry_base::{Error, Result, quote_name};
 use marquetry_core::logical_type::LogicalType;
@@ -14,27 +16,27 @@ use marquetry_core::schema::{Node, NodeKind, Repetition, Schema, unknown_column}
 use marquetry_encoding::PhysicalType;
 use marquetry_variant::Step;
 
-/// The columns of a path.
+/// The columns that a path needs.
 #[derive(Debug)]
 pub(crate) struct PathPlan {
-    /// Names from the root to the column.
+    /// The names from the root to the column.
     pub(crate) column: Vec<String>,
-    /// All that are needed, at least one.
+    /// All columns that are needed, at least one.
     pub(crate) leaves: Vec<usize>,
-    /// Those of them that are a `value` on the way: a row may have the value there instead.
+    /// Those among them that are a `value` on the way, in which a row may have its value instead.
     pub(crate) residuals: Vec<usize>,
-    /// The typed column of just this path, where all steps are fields, and are shredded.
+    /// The typed column of exactly this path, if all steps are fields and shredded.
     pub(crate) typed: Option<usize>,
-    /// Whether all steps are shredded, so that nothing of the path can be in a `value` of a row whose last typed column is there.
+    /// Whether all steps are shredded, so that a row with a value in the last typed column has nothing of the path in a `value`.
     pub(crate) is_whole: bool,
-    /// Whether the way goes into a shredded list.
+    /// Whether the path enters a shredded list.
     pub(crate) in_list: bool,
 }
 
 impl PathPlan {
-    /// That of the path `steps` into the VARIANT at `column`.
+    /// Plans the path `steps` into the VARIANT at `column`.
     ///
-    /// Fails if there is no such column, or it is no VARIANT, or one in a list.
+    /// Fails if there is no such column, if it is no VARIANT, or if it is in a list.
     pub(crate) fn new(metadata: &ParquetMetaData, column: &str, steps: &[Step]) -> Result<PathPlan> {
         let schema = metadata.schema();
         let names = names_of(column);
@@ -54,7 +56,7 @@ impl PathPlan {
         way.walk(group, level, steps, true);
         let is_null = |leaf: &usize| is_all_null(metadata, *leaf);
         let all = way.typed.clone();
-        // Values below the end of the path are on no way, but are read.
+        // Values below the end of the path are not on the way, but are read.
         let is_value = |leaf: &usize| {
             schema.column(*leaf).name() == "value"
                 && schema.column(*leaf).physical() == PhysicalType::ByteArray
@@ -66,7 +68,7 @@ impl PathPlan {
         if needs_names {
             leaves.extend(group.metadata);
         }
-        // Rows without anything at all still are there.
+        // Rows without any value must still be read.
         if leaves.iter().all(|leaf| group.metadata == Some(*leaf)) {
             leaves.extend(group.value);
             leaves.extend(all);
@@ -84,13 +86,13 @@ impl PathPlan {
     }
 }
 
-/// The path of a column, as a predicate has it.
+/// Returns the path of a column as predicates write it.
 pub(crate) fn quoted_path(schema: &Schema, leaf: usize) -> String {
     let names: Vec<String> = schema.column(leaf).path().iter().map(|name| quote_name(name)).collect();
     names.join(".")
 }
 
-/// The group of a VARIANT at a path of structs, and the definition level of rows that have it.
+/// Finds the group of a VARIANT at a path of structs, and the definition level of rows that have it.
 fn find<'a>(schema: &'a Schema, names: &[String]) -> Option<(&'a Node, usize)> {
     let (first, rest) = names.split_first()?;
     let mut node = schema.fields().iter().find(|field| field.name() == first)?;
@@ -103,12 +105,12 @@ fn find<'a>(schema: &'a Schema, names: &[String]) -> Option<(&'a Node, usize)> {
     Some((node, level))
 }
 
-/// How many definition levels a field adds.
+/// Returns how many definition levels a field adds.
 fn level_of(node: &Node) -> usize {
     usize::from(node.repetition() != Repetition::Required)
 }
 
-/// A `value` and a `typed_value`.
+/// The `value` and `typed_value` of a place, and `metadata` at the root.
 #[derive(Clone, Copy)]
 struct Group<'a> {
     metadata: Option<usize>,
@@ -117,7 +119,7 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// The root of a VARIANT: annotated, or of the fields that one has, as some writers leave it.
+    /// Returns the root of a VARIANT: annotated, or, as some writers leave it, only with the fields of a VARIANT.
     fn of(node: &'a Node) -> Option<Self> {
         Group::inside(node).filter(|group| group.metadata.is_some())
     }
@@ -139,7 +141,7 @@ impl<'a> Group<'a> {
 struct Way<'a> {
     metadata: &'a ParquetMetaData,
     residuals: Vec<usize>,
-    /// What is below the last group.
+    /// The leaves below the last group.
     typed: Vec<usize>,
     leaf: Option<usize>,
     is_whole: bool,
@@ -147,7 +149,7 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// `level` is the definition level of rows that have the group, if it is in no list.
+    /// Follows `steps` from a group. `level` is the definition level of rows that have the group, if it is in no list.
     fn walk(&mut self, group: Group<'_>, level: usize, steps: &[Step], is_fields: bool) {
         self.in_list |= !is_fields;
         let Some((step, rest)) = steps.split_first() else {
@@ -183,19 +185,20 @@ impl Way<'_> {
                 element.map(|element| (element, level, false))
             }
         };
-        // Beside an object whose field is shredded nothing of that is in `value`.
+        // Next to an object with this field shredded, `value` does not have the field.
         let is_beside = is_fields && matches!(step, Step::Field(_)) && next.is_some();
         if !(is_beside && is_always_there(self.metadata, typed, level)) {
             self.residuals.extend(group.value);
         }
-        // Where no field goes on, the rest of the path can be in `value` only.
+        // Without such a field, the rest of the path can only be in `value`.
         if let Some((next, level, is_fields)) = next {
             self.walk(next, level, rest, is_fields);
         }
     }
 }
 
-/// Whether the footer says that all rows which have the group around `typed`, those of at least this definition level, have `typed`.
+/// Returns whether the footer shows that all rows with the group around `typed` have `typed`. These rows have at least
+/// this definition level.
 fn is_always_there(metadata: &ParquetMetaData, typed: &Node, level: usize) -> bool {
     if level_of(typed) == 0 {
         return true;
@@ -206,7 +209,7 @@ fn is_always_there(metadata: &ParquetMetaData, typed: &Node, level: usize) -> bo
     metadata.row_groups().all(|group| {
         let count = group.column(*leaf).ok().filter(|chunk| !chunk.lacks_key()).and_then(|chunk| {
             let histogram = chunk.size_statistics()?.definition_level_histogram?;
-            // One for each level, or it says something else.
+            // Trusted only if it has one count for each level, and they add up.
             let counts: Vec<i64> = histogram.iter().collect();
             let is_right = counts.len() == usize::from(chunk.leaf().max_def()) + 1
                 && counts.iter().all(|count| *count >= 0)
@@ -225,7 +228,7 @@ fn leaves_of(node: &Node, out: &mut Vec<usize>) {
     }
 }
 
-/// Whether the footer says that no row of the file has a value in this column.
+/// Returns whether the footer shows that no row of the file has a value in this column.
 fn is_all_null(metadata: &ParquetMetaData, leaf: usize) -> bool {
     metadata.row_groups().all(|group| {
         let nulls = group.column(leaf).ok().and_then(|chunk| {

@@ -1,4 +1,4 @@
-//! What a path leads to in one row: through `typed_value` as far as it goes, and on in the binary of a `value` from there.
+//! Follows a path in one row: through `typed_value` as far as possible, then in the binary of a `value`.
 
 use super::assembler::Assembler;
 use super::group::{Group, Typed, in_both};
@@ -6,16 +6,16 @@ use super::json_text::write_json;
 use marquetry_base::Result;
 use marquetry_variant::{Step, Value, Variant, json};
 
-/// A value that was found.
+/// The place of a value that was found.
 pub(super) enum Place<'g, 'a> {
-    /// In binary.
+    /// In a binary value.
     Binary(Variant<'a>),
-    /// In columns: a row of a group where it is, in part or as a whole.
+    /// In columns, in part or as a whole: the group, and its row.
     Columns(&'g Group<'a>, usize),
 }
 
 impl<'a> Place<'_, 'a> {
-    /// Calls `with` with the value. Objects and arrays in columns are put together first.
+    /// Calls `with` with the value. Objects and arrays in columns are assembled first.
     pub(super) fn with<T>(
         &self,
         metadata: &'a [u8],
@@ -31,7 +31,7 @@ impl<'a> Place<'_, 'a> {
                     with(&variant.value()?, Some(variant))
                 }
                 _ => {
-                    // SPEC: an element cannot be missing; one that is reads as null.
+                    // SPEC: an element cannot be missing; a missing one reads as null.
                     let variant = assembler.value(group, *row, metadata)?;
                     with(&variant.value()?, Some(variant))
                 }
@@ -46,7 +46,7 @@ impl<'a> Place<'_, 'a> {
         match self {
             Place::Binary(variant) => json::write_to(*variant, out),
             Place::Columns(group, row) => {
-                // SPEC: an element cannot be missing; one that is reads as null.
+                // SPEC: an element cannot be missing; a missing one reads as null.
                 if !write_json(group, *row, metadata, out)? {
                     out.push_str("null");
                 }
@@ -56,7 +56,7 @@ impl<'a> Place<'_, 'a> {
     }
 }
 
-/// Calls `found` with what `steps` lead to from the row of a group, in order.
+/// Calls `found` with each value at `steps` from the row of a group, in order.
 pub(super) fn walk<'g, 'a>(
     group: &'g Group<'a>,
     row: usize,

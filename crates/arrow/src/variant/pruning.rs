@@ -1,6 +1,6 @@
-//! Which shredded columns let parts of a file be passed over: those whose bounds differ from part to part.
+//! Finds the shredded columns that allow pruning: those whose bounds differ from part to part.
 //!
-//! Bounds of `typed_value` tell of all values only where nothing stands in `value` beside it.
+//! Bounds of `typed_value` cover all values only if no value is in `value` beside it.
 
 use super::column::VariantColumn;
 use super::group::{Group, Typed};
@@ -9,8 +9,7 @@ use marquetry_base::Result;
 use marquetry_variant::Value;
 use std::cmp::Ordering;
 
-/// The paths of the columns of which, looking for any of their values, half of the parts of the column are passed over by their
-/// bounds, or more.
+/// Returns the paths of columns whose bounds, in a search for any of their values, rule out half or more of the column's parts.
 pub(crate) fn prunable_columns(column: &VariantColumn<'_>) -> Result<Vec<String>> {
     let mut out = Vec::new();
     below(column.group(), "", &mut out)?;
@@ -58,14 +57,14 @@ fn is_prunable(values: &Primitive<'_>) -> Result<bool> {
     let apart = |(min, max): &(Value<'_>, Value<'_>), (other_min, other_max): &(Value<'_>, Value<'_>)| {
         compare(max, other_min) == Some(Ordering::Less) || compare(other_max, min) == Some(Ordering::Less)
     };
-    // Parts without values are passed over, too.
+    // Parts without values are skipped, too.
     let with_values = bounds.len();
     let met =
         bounds.iter().map(|one| bounds.iter().filter(|other| !apart(one, other)).count()).sum::<usize>();
     Ok(with_values > 0 && 2 * met <= with_values * PARTS)
 }
 
-/// The order of two values of one type; `None` if there is none.
+/// Compares two values of one type; `None` if they have no order.
 fn compare(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
     match (one, other) {
         (Value::Boolean(a), Value::Boolean(b)) => Some(a.cmp(b)),
@@ -90,5 +89,5 @@ fn compare(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
     }
 }
 
-/// Parts that a column is looked at in.
+/// How many parts a column is divided into.
 const PARTS: usize = 8;

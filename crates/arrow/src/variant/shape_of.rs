@@ -1,4 +1,4 @@
-//! The shape that a column of VARIANT has.
+//! The shape of a VARIANT column.
 
 use super::batch_shredder::{Shreddings, add_variants};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
@@ -8,8 +8,8 @@ use marquetry_encoding::PhysicalType;
 use marquetry_variant::{PrimitiveType, Shredding};
 use std::collections::BTreeMap;
 
-/// The shapes of all columns of VARIANT of a schema that are shredded. A type that no shredding has is left out, and so is what is
-/// inside of more objects and arrays than [`MAX_SHREDDING_DEPTH`](marquetry_variant::MAX_SHREDDING_DEPTH).
+/// Returns the shapes of all shredded VARIANT columns of a schema. Leaves out types that no shredding has, and values
+/// nested in more objects and arrays than [`MAX_SHREDDING_DEPTH`](marquetry_variant::MAX_SHREDDING_DEPTH).
 ///
 /// ```
 /// use marquetry_arrow::variant::shreddings_of;
@@ -31,7 +31,7 @@ pub fn shreddings_of(schema: &Schema) -> Shreddings {
     })
 }
 
-/// The shape of a group of `value` and `typed_value`.
+/// Returns the shape of a group of `value` and `typed_value`.
 fn group(data_type: &DataType, depth: usize) -> Option<Shredding> {
     let DataType::Struct(fields) = data_type else { return None };
     let Some((_, typed)) = fields.find("typed_value") else { return Some(Shredding::Variant) };
@@ -55,7 +55,7 @@ fn group(data_type: &DataType, depth: usize) -> Option<Shredding> {
     }
 }
 
-/// The type of a typed column of a file: that which it is read as.
+/// Returns the type that a typed column of a file is read as.
 pub(crate) fn primitive_type_of(leaf: &Leaf) -> Option<PrimitiveType> {
     if leaf.is_misunderstood() {
         return None;

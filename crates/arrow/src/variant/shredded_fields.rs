@@ -6,27 +6,27 @@ use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use marquetry_variant::{PrimitiveType, Shredding};
 use std::collections::HashMap;
 
-/// The fields of a column that is not shredded.
+/// Returns the fields of an unshredded column.
 pub(super) fn unshredded_fields(metadata: &DataType) -> Fields {
     vec![Field::new("metadata", metadata.clone(), false), Field::new("value", DataType::BinaryView, false)]
         .into()
 }
 
-/// The type of a column that is not shredded.
+/// Returns the type of an unshredded column.
 pub(crate) fn unshredded_storage() -> DataType {
     DataType::Struct(unshredded_fields(&DataType::BinaryView))
 }
 
-/// The fields of a place that is shredded: `value`, and `typed_value` unless it is of any type.
+/// Returns the fields of a shredded place: `value`, and `typed_value` unless it takes any type.
 pub(super) fn group_fields(shredding: &Shredding) -> Fields {
     let mut fields = vec![Field::new("value", DataType::BinaryView, true)];
     fields.extend(typed_field(shredding));
     fields.into()
 }
 
-/// The field of a place that is shredded, inside another one.
+/// Returns the field of a shredded place inside another one.
 ///
-/// SPEC: such groups are required; what is missing has null in both of its fields.
+/// SPEC: such groups are required; a missing value has null in both of their fields.
 pub(super) fn group_field(name: &str, shredding: &Shredding) -> Field {
     Field::new(name, DataType::Struct(group_fields(shredding)), false)
 }
@@ -45,7 +45,7 @@ fn typed_field(shredding: &Shredding) -> Option<Field> {
     })
 }
 
-/// The Arrow type of values that hold no others.
+/// Returns the Arrow type of primitive values.
 pub(super) fn primitive(kind: PrimitiveType) -> DataType {
     let utc = || Some("UTC".into());
     match kind {

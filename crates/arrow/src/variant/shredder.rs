@@ -1,7 +1,7 @@
-//! Columns of VARIANT shredded into a shape: the other way round of `group`.
+//! Shreds VARIANT columns into a shape: the reverse of `group`.
 //!
-//! Spec: VariantShredding.md, "Value Shredding". Each row is walked over once. What goes to a column of its own is appended there
-//! at the row's place; places that nothing is appended at are null, without being visited.
+//! Spec: VariantShredding.md, "Value Shredding". Visits each row once. Values with a column of their own are appended
+//! there at the row's position. Positions where nothing is appended are null, without being visited.
 
 use super::column::{EMPTY_METADATA, VariantColumn};
 use super::shredded_fields::{group_field, group_fields, unshredded_fields};
@@ -15,11 +15,11 @@ use marquetry_base::{Error, Result};
 use marquetry_variant::{Array, Object, Shredding, Value, Variant};
 use std::sync::Arc;
 
-/// Shreds columns of VARIANT, whether they are shredded already or not.
+/// Shreds VARIANT columns, whether they are shredded already or not.
 ///
-/// What is in a row stays what it is: a row that is NULL, a variant that is null and a field that is missing come back as they
-/// were, and so do numbers, with their digits. How many bytes an integer or a decimal has in binary is kept only with
-/// [exact widths](Self::with_exact_widths): the format takes both for the same number.
+/// Values are preserved: NULL rows, null variants and missing fields are read back as they were, and so are numbers,
+/// with their digits. The binary width of an integer or decimal is preserved only with [exact
+/// widths](Self::with_exact_widths): the format treats different widths as the same number.
 ///
 /// ```
 /// use arrow_array::{Array, ArrayRef, BinaryArray, StructArray, cast::AsArray, types::Int64Type};
@@ -49,29 +49,29 @@ pub struct Shredder {
 }
 
 impl Shredder {
-    /// Shreds into this shape.
+    /// Creates a shredder into this shape.
     ///
     /// # Errors
     ///
-    /// If there can be no such shape, see [`Shredding::check`].
+    /// If the shape is not possible, see [`Shredding::check`].
     pub fn new(shredding: &Shredding) -> Result<Self> {
         shredding.check()?;
         Ok(Shredder { shredding: shredding.clone(), exact_widths: false })
     }
 
-    /// Whether integers and decimals go only into columns of the width that they have in binary, so that the variants that come
-    /// back are the same in all their types. Default false: all that fit go there, and statistics tell of them.
+    /// Sets whether integers and decimals are only stored in columns of their own binary width, so that the types of
+    /// values are preserved exactly. Default false: all values that fit go there, so that statistics cover them.
     pub fn with_exact_widths(mut self, exact: bool) -> Self {
         self.exact_widths = exact;
         self
     }
 
-    /// The shape.
+    /// Returns the shape.
     pub fn shredding(&self) -> &Shredding {
         &self.shredding
     }
 
-    /// The fields of the struct that [`shred`](Self::shred) gives, with `metadata` of a type.
+    /// Returns the fields of the struct that [`shred`](Self::shred) returns, with `metadata` of this type.
     pub(super) fn fields(&self, metadata: &DataType) -> Fields {
         if self.shredding == Shredding::Variant {
             return unshredded_fields(metadata);
@@ -81,25 +81,27 @@ impl Shredder {
         std::iter::once(metadata).chain(rest.iter().cloned()).collect()
     }
 
-    /// The type of `metadata` where a struct of this type is shredded.
+    /// Returns the type that `metadata` has after a struct of this type is shredded.
     pub(super) fn metadata_type(storage: &Fields) -> DataType {
         let is_unshredded = storage.find("typed_value").is_none();
         let metadata = storage.find("metadata").filter(|_| is_unshredded);
         metadata.map_or(DataType::BinaryView, |(_, field)| field.data_type().clone())
     }
 
-    /// The column in this shape: a struct of `metadata`, `value` and, unless the shape is [`Shredding::Variant`], `typed_value`.
+    /// Shreds a column into this shape: a struct of `metadata`, `value` and, unless the shape is
+    /// [`Shredding::Variant`], `typed_value`.
     ///
     /// # Errors
     ///
-    /// As [`VariantReader::get`](super::VariantReader::get), with the row; or if a value has damaged fields or elements.
+    /// Those of [`VariantReader::get`](super::VariantReader::get), with the row. Also fails if a value has damaged
+    /// fields or elements.
     pub fn shred(&self, column: &VariantColumn<'_>) -> Result<StructArray> {
         if self.shredding == Shredding::Variant {
             return column.unshredded();
         }
         let mut group = Group::new(&self.shredding, self.exact_widths);
         let len = column.len();
-        // The names of all fields stay in the metadata, shredded or not: so where nothing was put together it is the same.
+        // The metadata keeps the names of all fields, shredded or not. So without assembled values it stays the same.
         let metadata = match column.metadata_of_unshredded() {
             Some(metadata) => {
                 (0..len).filter(|row| !column.is_null(*row)).try_for_each(|row| {
@@ -115,7 +117,7 @@ impl Shredder {
         StructArray::try_new(fields, columns, column.nulls().cloned()).map_err(crate::arrow_error)
     }
 
-    /// Rows that have to be put together first; gives their metadata.
+    /// Shreds rows that must be assembled first. Returns their metadata.
     fn shred_rows(&self, column: &VariantColumn<'_>, group: &mut Group) -> Result<ArrayRef> {
         let mut metadata = BinaryViewBuilder::with_capacity(column.len());
         let mut reader = column.reader();
@@ -138,7 +140,7 @@ fn in_row(error: Error, row: usize) -> Error {
     error.with_help(&format!("in row {row} of the batch"))
 }
 
-/// A place in the shape: `value` and `typed_value` of it.
+/// Builds a place in the shape: its `value` and `typed_value`.
 #[derive(Debug)]
 struct Group {
     value: ValueBytes,
@@ -174,7 +176,7 @@ impl Group {
         Group { value: ValueBytes::new(), typed }
     }
 
-    /// Appends the value at place `at`, which is behind all places before.
+    /// Appends the value at position `at`, which is after all earlier ones.
     fn push(&mut self, at: usize, variant: Variant<'_>) -> Result<()> {
         let Some(typed) = &mut self.typed else { return self.value.push_sorted(at, variant) };
         let fits = match (typed, variant.value()?) {
@@ -188,7 +190,7 @@ impl Group {
         if fits { Ok(()) } else { self.value.push_sorted(at, variant) }
     }
 
-    /// The arrays of the group's fields, which are so long.
+    /// Returns the arrays of the group's fields, of length `len`.
     fn finish(self, len: usize) -> Result<Vec<ArrayRef>> {
         let value = self.value.finish(len)?;
         let typed = match self.typed {
@@ -200,7 +202,7 @@ impl Group {
         Ok(vec![value, typed])
     }
 
-    /// The struct of both fields; the group itself is never null.
+    /// Returns the struct of both fields. The group itself is never null.
     fn finish_struct(self, field: &Field, len: usize) -> Result<ArrayRef> {
         let columns = self.finish(len)?;
         let DataType::Struct(fields) = field.data_type() else {
@@ -212,10 +214,10 @@ impl Group {
 
 #[derive(Debug)]
 struct Objects {
-    /// Name, field and group, in the order of the names' bytes, as objects have their fields.
+    /// Name, field and group, sorted by the bytes of the name, as in objects.
     fields: Vec<(String, Field, Group)>,
     present: NullBufferBuilder,
-    /// The positions of the fields that are not shredded, of one object after the other.
+    /// The positions of an object's fields that are not shredded. Reused from object to object.
     rest: Vec<usize>,
 }
 
@@ -257,7 +259,7 @@ impl Objects {
 #[derive(Debug)]
 struct Arrays {
     field: Field,
-    /// One more than there are places.
+    /// One more than there are positions.
     offsets: Vec<i32>,
     present: NullBufferBuilder,
     element: Box<Group>,
@@ -277,12 +279,12 @@ impl Arrays {
         Ok(())
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     fn end(&self) -> usize {
         self.offsets.last().map_or(0, |end| *end as usize)
     }
 
-    /// Null up to place `at`.
+    /// Appends nulls up to position `at`.
     fn pad(&mut self, at: usize) {
         let n = at - self.present.len();
         self.present.append_n_nulls(n);
@@ -294,7 +296,7 @@ impl Arrays {
         self.pad(len);
         let elements =
             self.element.finish_struct(&self.field, self.offsets.last().map_or(0, |end| *end as usize))?;
-        // Offsets ascend: each is the one before and a length.
+        // The offsets ascend: each is the previous one plus a length.
         let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
         let array = ListArray::try_new(Arc::new(self.field), offsets, elements, self.present.build());
         Ok(Arc::new(array.map_err(crate::arrow_error)?))

@@ -1,4 +1,4 @@
-//! Shredded values that hold no others: what an Arrow type is in a variant.
+//! Shredded primitive values: the variant values of an Arrow array.
 //!
 //! Spec: VariantShredding.md, "Shredded Value Types".
 
@@ -13,7 +13,7 @@ use arrow_schema::{DataType, TimeUnit};
 use marquetry_base::{Error, Result};
 use marquetry_variant::{Decimal, Value};
 
-/// The values of an array, by row.
+/// An array of primitive values, read by row.
 #[derive(Debug)]
 pub(super) struct Primitive<'a> {
     len: usize,
@@ -61,7 +61,7 @@ impl<'a> Primitive<'a> {
         self.nulls.is_some_and(|nulls| nulls.is_null(row))
     }
 
-    /// A value that is not null.
+    /// Returns a value that is not null.
     pub(super) fn value(&self, row: usize) -> Result<Value<'a>> {
         Ok(match &self.values {
             Values::Boolean(values) => Value::Boolean(values.value(row)),

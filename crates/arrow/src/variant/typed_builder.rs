@@ -1,6 +1,6 @@
-//! Shredded values in the making, of a type that holds no others: which values fit it, and the array of them.
+//! Builds arrays of shredded primitive values of one type, and decides which values fit it.
 //!
-//! A value fits if it comes back as it was: the number that it is, with as many digits behind the point.
+//! A value fits if it is read back as it was: the same number, with as many digits after the point.
 
 use arrow_array::builder::*;
 use arrow_array::types::*;
@@ -9,11 +9,11 @@ use marquetry_base::Result;
 use marquetry_variant::{Decimal, PrimitiveType, Value};
 use std::sync::Arc;
 
-/// Values of one type at places that ascend; at the others there is null.
+/// Builds an array of values at ascending positions, with nulls between them.
 #[derive(Debug)]
 pub(super) struct TypedBuilder {
     builder: Builder,
-    /// Whether an integer or decimal of another width in binary does not fit.
+    /// Whether integers and decimals of another binary width do not fit.
     exact_widths: bool,
 }
 
@@ -70,7 +70,7 @@ impl TypedBuilder {
         TypedBuilder { builder, exact_widths }
     }
 
-    /// Appends a value at place `at`, and says whether it fits; nothing is appended if it does not.
+    /// Appends a value at position `at`. Returns whether it fits; otherwise nothing is appended.
     pub(super) fn push(&mut self, at: usize, value: &Value<'_>) -> Result<bool> {
         let exact = self.exact_widths;
         match (&mut self.builder, value) {
@@ -115,7 +115,7 @@ impl TypedBuilder {
         Ok(true)
     }
 
-    /// The array, which is so long.
+    /// Returns the array, of length `len`.
     pub(super) fn finish(self, len: usize) -> ArrayRef {
         match self.builder {
             Builder::Boolean(mut builder) => {
@@ -153,7 +153,7 @@ impl TypedBuilder {
 
 #[inline]
 fn push<T: ArrowPrimitiveType>(builder: &mut PrimitiveBuilder<T>, at: usize, value: T::Native) {
-    // PERF: mostly there are none.
+    // PERF: mostly there are no nulls.
     if at > builder.len() {
         builder.append_nulls(at - builder.len());
     }
@@ -165,7 +165,7 @@ fn finish<T: ArrowPrimitiveType>(mut builder: PrimitiveBuilder<T>, len: usize) -
     Arc::new(builder.finish())
 }
 
-/// Appends an integer that is within the type's bounds.
+/// Appends an integer, if it is in the type's range. Returns whether it is.
 fn integer<T: ArrowPrimitiveType>(
     builder: &mut PrimitiveBuilder<T>,
     at: usize,
@@ -190,7 +190,7 @@ where
     true
 }
 
-/// The unscaled number of a decimal of this scale that has no more digits.
+/// Returns the unscaled number of a decimal, if it has this scale and no more digits than this precision.
 fn decimal(value: &Value<'_>, precision: u8, scale: u8, exact_widths: bool) -> Option<i128> {
     let (Decimal { unscaled, scale: its_scale }, digits) = match value {
         Value::Decimal4(number) => (*number, 1..=9),

@@ -1,4 +1,4 @@
-//! What a path leads to in typed columns alone, for all rows at once.
+//! Extracts the values at a path from typed columns only, for all rows at once.
 
 use crate::arrow_error;
 use arrow_array::cast::AsArray;
@@ -11,18 +11,17 @@ use marquetry_base::Result;
 use marquetry_variant::Step;
 use std::borrow::Cow;
 
-/// The typed column of a path, as far as rows have their value there, and which rows may have it elsewhere.
+/// The typed column of a path, for rows that have their value there, and the rows that may have it elsewhere.
 pub(super) struct TypedRows {
     pub(super) values: ArrayRef,
-    /// `None` if no row has.
+    /// `None` if there are no such rows.
     pub(super) elsewhere: Option<BooleanBuffer>,
 }
 
-/// What is in the typed column of a path to one value, if that is of the type that is wanted. PERF: no row is looked at for what stands
-/// there.
+/// Returns the typed column of a path to one value, if it has the wanted type. PERF: does not read row by row.
 ///
-/// A row whose `typed_value` is null may have the rest of the path in the `value` beside it; one whose `typed_value` goes on as the path
-/// does has not.
+/// A row whose `typed_value` is null may have the rest of the path in the `value` beside it. A row whose `typed_value`
+/// has the next step does not.
 pub(super) fn typed_rows(
     group: &StructArray,
     nulls: Option<&NullBuffer>,
@@ -46,7 +45,7 @@ pub(super) fn typed_rows(
     }
     let len = group.len();
     if !goes_on {
-        // Nothing of it is shredded further.
+        // Nothing of the path is shredded further.
         place.note_values(true);
         return Ok(Some(TypedRows { values: new_null_array(wanted, len), elsewhere: place.elsewhere }));
     }
@@ -59,7 +58,7 @@ pub(super) fn typed_rows(
         }
     };
     let all = NullBuffer::union(place.nulls.as_ref(), typed.nulls());
-    // What is null above is mostly null here, too: nulls need not be joined then.
+    // Rows that are null above are mostly null here, too. Then nulls need not be joined.
     let is_joined = all.as_ref().map_or(0, NullBuffer::null_count) == typed.null_count();
     let values = match (is_joined, &all) {
         (false, Some(all)) => nullif(typed, &BooleanArray::new(!all.inner(), None)).map_err(arrow_error)?,
@@ -69,17 +68,17 @@ pub(super) fn typed_rows(
     Ok(Some(TypedRows { values, elsewhere }))
 }
 
-/// A group on the way, as long as the column.
+/// A group on the path, with one entry for each row of the column.
 struct Place<'a> {
     group: Cow<'a, StructArray>,
-    /// Which rows have it.
+    /// Which rows have the group.
     nulls: Option<NullBuffer>,
     /// Which rows have anything in a `value` so far.
     elsewhere: Option<BooleanBuffer>,
 }
 
 impl Place<'_> {
-    /// Notes the rows that have something in `value`, and if `all` is false nothing in `typed_value`.
+    /// Adds the rows with something in `value` and, unless `all` is set, nothing in `typed_value`.
     fn note_values(&mut self, all: bool) {
         let Some(values) =
             self.group.column_by_name("value").filter(|value| value.null_count() < value.len())
@@ -102,13 +101,13 @@ impl Place<'_> {
         });
     }
 
-    /// Goes to a shredded field; `false` if there is none.
+    /// Enters a shredded field. Returns `false` if there is none.
     fn enter_field(&mut self, name: &str) -> bool {
         fn field<'g>(group: &'g StructArray, name: &str) -> Option<(&'g StructArray, &'g StructArray)> {
             let typed = group.column_by_name("typed_value")?.as_struct_opt()?;
             Some((typed, typed.column_by_name(name)?.as_struct_opt()?))
         }
-        // PERF: what is in the array that was given is not cloned.
+        // PERF: borrowed groups are not cloned.
         let (typed_nulls, next) = match &self.group {
             Cow::Borrowed(group) => match field(group, name) {
                 Some((typed, field)) => (typed.nulls().cloned(), Cow::Borrowed(field)),
@@ -126,7 +125,7 @@ impl Place<'_> {
         true
     }
 
-    /// Goes to the element of a shredded list; `false` if it is no list, `None` if lists of its layout are not looked at here.
+    /// Enters the element of a shredded list. Returns `false` if it is no list, and `None` if its layout is not supported here.
     fn enter_element(&mut self, at: usize) -> Result<Option<bool>> {
         let Some(typed) = self.group.column_by_name("typed_value") else { return Ok(Some(false)) };
         let nulls = NullBuffer::union(self.nulls.as_ref(), typed.nulls());
@@ -145,7 +144,7 @@ impl Place<'_> {
         let Some(group) = elements.as_struct_opt() else { return Ok(Some(false)) };
         let (mut fields, mut columns) = (Vec::new(), Vec::new());
         for (field, column) in group.fields().iter().zip(group.columns()) {
-            // PERF: what has no value is not taken.
+            // PERF: columns without values are not taken.
             if column.null_count() < column.len() {
                 fields.push(field.as_ref().clone().with_nullable(true));
                 columns.push(take(column, &places, None).map_err(arrow_error)?);
@@ -168,7 +167,7 @@ impl Place<'_> {
     }
 }
 
-/// Where element `at` of each list is; null where there is none.
+/// Returns the position of element `at` of each list; null if the list has none.
 fn places_of<O: OffsetSizeTrait>(offsets: &[O], at: usize, nulls: Option<&NullBuffer>) -> UInt64Array {
     let rows = offsets.len().saturating_sub(1);
     let places: Vec<u64> = offsets[..rows].iter().map(|start| (start.as_usize() + at) as u64).collect();

@@ -1,4 +1,4 @@
-//! Values in binary in the making, as an array of views: each is written where it stays.
+//! Builds an array of views of binary values, each of which is written at its final place.
 
 use arrow_array::builder::make_view;
 use arrow_array::{ArrayRef, BinaryViewArray};
@@ -7,13 +7,13 @@ use marquetry_base::{Error, Result};
 use marquetry_variant::Variant;
 use std::sync::Arc;
 
-/// Byte strings at places that ascend; at the others there is null.
+/// Builds an array of byte strings at ascending positions, with nulls between them.
 #[derive(Debug)]
 pub(super) struct ValueBytes {
     views: Vec<u128>,
     nulls: NullBufferBuilder,
     buffers: Vec<Buffer>,
-    /// The buffer that grows.
+    /// The buffer that is being filled.
     open: Vec<u8>,
 }
 
@@ -27,7 +27,7 @@ impl ValueBytes {
         }
     }
 
-    /// Appends a copy of `bytes` as the byte string at place `at`.
+    /// Appends a copy of `bytes` as the byte string at position `at`.
     pub(super) fn push(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
         self.write(at, |open| {
             open.extend_from_slice(bytes);
@@ -35,7 +35,7 @@ impl ValueBytes {
         })
     }
 
-    /// Appends a variant's value as the byte string at place `at`, with the fields of its objects in the order of their names.
+    /// Appends a variant's value as the byte string at position `at`, with the fields of its objects sorted by name.
     pub(super) fn push_sorted(&mut self, at: usize, variant: Variant<'_>) -> Result<()> {
         self.write(at, |open| {
             variant.write_sorted(open);
@@ -43,7 +43,7 @@ impl ValueBytes {
         })
     }
 
-    /// Appends what `write` appends to its argument as the byte string at place `at`.
+    /// Appends the bytes that `write` writes as the byte string at position `at`.
     pub(super) fn write(&mut self, at: usize, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         self.pad(at);
         let start = self.open.len();
@@ -64,20 +64,20 @@ impl ValueBytes {
         Ok(())
     }
 
-    /// Null up to place `at`.
+    /// Appends nulls up to position `at`.
     fn pad(&mut self, at: usize) {
         self.nulls.append_n_nulls(at.saturating_sub(self.views.len()));
         self.views.resize(at.max(self.views.len()), 0);
     }
 
-    /// The array, which is so long.
+    /// Returns the array, of length `len`.
     pub(super) fn finish(mut self, len: usize) -> Result<ArrayRef> {
         self.pad(len);
         let nulls = self.nulls.finish();
         self.array(nulls)
     }
 
-    /// The array, which is so long, with `fill` where there would be null. It is at most [`INLINE`] bytes.
+    /// Returns the array, of length `len`, with `fill` in place of nulls. `fill` has at most [`INLINE`] bytes.
     pub(super) fn finish_filled(mut self, len: usize, fill: &[u8]) -> Result<ArrayRef> {
         self.pad(len);
         if let Some(nulls) = self.nulls.finish() {
@@ -97,7 +97,7 @@ impl ValueBytes {
     }
 }
 
-/// Bytes that a view has in itself.
+/// How many bytes a view can hold inline.
 const INLINE: usize = 12;
-/// Bytes after which a buffer ends.
+/// Size at which a buffer is closed, in bytes.
 const BUFFER: usize = 1 << 20;

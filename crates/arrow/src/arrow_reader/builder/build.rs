@@ -1,4 +1,4 @@
-//! Builds the reader that was asked for: one of whole columns, or one of selected rows.
+//! Builds the reader: one of whole columns, or one of selected rows.
 
 use super::ParquetRecordBatchReaderBuilder;
 use crate::arrow_reader::file_predicate::bind_in_file;

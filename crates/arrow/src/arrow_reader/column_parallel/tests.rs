@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// Files of which one byte is wrong: in each place.
+/// Damages each byte of a file, one at a time.
 #[test]
 fn parts_of_damaged_files_change_nothing() {
     let (mut failed, mut same) = (0, 0);
@@ -158,7 +158,7 @@ fn parts_of_damaged_files_change_nothing() {
     assert!(failed > 1000 && same > 1000, "{failed} failed, {same} did not");
 }
 
-/// Who is given several readers.
+/// Which columns get several readers.
 #[test]
 fn only_what_is_too_much_for_one_thread_is_divided() {
     let written = Written {

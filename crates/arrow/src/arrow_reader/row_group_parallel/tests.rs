@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// Every fifth byte, one after the other.
+/// Damages every fifth byte, one at a time.
 #[test]
 fn threads_fail_as_one_does() {
     let good = file();
@@ -145,7 +145,7 @@ fn threads_fail_as_one_does() {
     assert!(failed > all / 3 && failed < all, "{failed} of {all} failed");
 }
 
-/// Whoever does not read on leaves threads that wait, and they end.
+/// A reader that is dropped early leaves waiting threads, which must end.
 #[test]
 fn a_read_may_be_left_in_the_middle() {
     let choice = Choice { batch_size: 16, row_groups: (0..9).collect(), most: None, selection: None };

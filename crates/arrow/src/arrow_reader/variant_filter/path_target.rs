@@ -1,4 +1,4 @@
-//! What a condition on a path into a VARIANT compares, and what the same condition on its typed column says of it.
+//! The target that a condition on a path into a VARIANT compares, and how the same condition on its typed column relates to it.
 
 use crate::variant::{PathTarget, VariantCast, VariantPath, primitive_type_of};
 use marquetry_base::{Error, Result};

@@ -54,7 +54,7 @@ fn far_timestamps_under_another_name() {
                     .collect();
                 assert_eq!(times, ["2024-01-01T00:00:00", "5138-11-16T09:46:40"], "{by:?} {columns:?}");
             }
-            // One that is not chosen takes no nanoseconds.
+            // A column that is not chosen does not cost others their nanoseconds.
             let schema = table().columns(["u"]).schema().unwrap();
             assert_eq!(schema.field(0).data_type(), &DataType::Timestamp(TimeUnit::Nanosecond, None));
         }

@@ -18,7 +18,7 @@ fn write_ids(folder: &TempDir, path: &str, columns: Vec<(&str, i32, ArrayRef)>) 
     writer.close().unwrap();
 }
 
-/// It must not ask another column, nor take a column for one that is not there.
+/// A predicate must not be evaluated on another column, nor take an existing column for a missing one.
 #[test]
 fn predicates_find_columns_that_have_other_names_in_a_file() {
     let above = |number: i32| Predicate::parse(&format!("price > {number}")).unwrap();
@@ -129,7 +129,7 @@ fn predicates_find_what_is_inside_of_renamed_columns() {
     assert!(failed.to_string().contains("filter the batches"), "{failed}");
 }
 
-/// They would be compared as other numbers.
+/// Comparing them must not overflow into other numbers.
 #[test]
 fn decimals_of_many_digits_compare() {
     use arrow_array::{Decimal128Array, Decimal256Array};

@@ -39,7 +39,7 @@ fn coordinates_of_several_systems_are_not_one_column() {
     ] {
         let error = error(Ok(dataset(&folder).union_by_name(is_union))).to_string();
         assert!(error.contains(what) && error.contains("b.parquet") && error.contains("geom"), "{error}");
-        // Whoever does not ask for them is not told.
+        // Reads without that column do not fail.
         let others = dataset(&folder).union_by_name(is_union).columns(["id"]);
         assert_eq!(rows(others), ["1", "1"]);
     }

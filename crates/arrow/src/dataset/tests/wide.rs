@@ -40,7 +40,7 @@ fn planning(table: Dataset, columns: usize, every: Option<usize>) -> Duration {
     took
 }
 
-/// Each chosen column was looked for among all: that took minutes.
+/// Each chosen column was once searched among all columns, which took minutes.
 #[test]
 fn columns_are_not_looked_for_one_by_one() {
     let columns = 8_000;

@@ -44,7 +44,7 @@ fn zoned(zone: &str) -> DataType {
     Timestamp(Microsecond, Some(zone.into()))
 }
 
-/// The first is the type of the file that pages come into, the second their own.
+/// The first type is that of the target file, the second that of the copied pages.
 #[test]
 fn values_stay_the_same() {
     let views = ListView(Arc::new(ArrowField::new("element", Int32, true)));

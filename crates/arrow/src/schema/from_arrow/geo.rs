@@ -1,12 +1,12 @@
-//! GeoArrow's parameters, which are JSON, as those of GEOMETRY and GEOGRAPHY.
+//! Converts GeoArrow's JSON parameters to those of GEOMETRY and GEOGRAPHY.
 
 use marquetry_core::logical_type::LogicalType;
 use marquetry_format::EdgeInterpolationAlgorithm as Edges;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The logical type of a `geoarrow.wkb` field with these parameters: GEOGRAPHY where edges are said to be other than
-/// planar. What is no JSON says nothing.
+/// Returns the logical type of a `geoarrow.wkb` field with these parameters: GEOGRAPHY if edges are stated as other
+/// than planar. Text that is no JSON is ignored.
 pub(in crate::schema) fn logical(parameters: &str) -> LogicalType {
     let members = members(parameters).unwrap_or_default();
     let text = |name: &str| member(&members, name).and_then(string);
@@ -22,8 +22,9 @@ fn algorithm(edges: &str) -> Option<Edges> {
     known.into_iter().find(|known| known.name().is_some_and(|name| name.eq_ignore_ascii_case(edges)))
 }
 
-/// SPEC: Geospatial.md, "Coordinate Reference System": `srid:ID`, PROJJSON itself, or any other text. OGC:CRS84 is what
-/// is left out. QUIRK: GeoArrow takes none for "unknown"; those who leave it out mostly mean longitude and latitude.
+/// Converts the reference system. SPEC: Geospatial.md, "Coordinate Reference System": `srid:ID`, PROJJSON itself, or
+/// any other text. OGC:CRS84 is the default, and left out. QUIRK: in GeoArrow, a missing one means "unknown"; writers
+/// that leave it out mostly mean longitude and latitude.
 fn crs(value: Option<&str>, crs_type: Option<&str>) -> Option<String> {
     let value = value?;
     let Some(text) = string(value) else {
@@ -36,7 +37,7 @@ fn crs(value: Option<&str>, crs_type: Option<&str>) -> Option<String> {
     }
 }
 
-/// What these parameters say, as text that is the same for whoever says the same.
+/// Returns the meaning of these parameters as canonical text: equal meanings have equal texts.
 pub(in crate::schema) fn canonical(parameters: &str) -> String {
     let (crs, edges) = match logical(parameters) {
         LogicalType::Geography { crs, algorithm } => {
@@ -49,8 +50,8 @@ pub(in crate::schema) fn canonical(parameters: &str) -> String {
     format!("{}, {edges} edges", named(crs))
 }
 
-/// The columns of GeoParquet's metadata, and what each says of its coordinates, as text that is the same for whoever says the same.
-/// None of what is no such metadata.
+/// Returns the columns of GeoParquet metadata, with the meaning of their coordinates as canonical text. Returns none if
+/// it is no such metadata.
 ///
 /// SPEC: GeoParquet 1.1, "Column metadata": without `crs` it is OGC:CRS84, with `null` it is not known.
 pub(crate) fn geoparquet_columns(metadata: &str) -> HashMap<String, String> {
@@ -69,13 +70,13 @@ pub(crate) fn geoparquet_columns(metadata: &str) -> HashMap<String, String> {
     columns.into_iter().flatten().filter_map(said).collect()
 }
 
-/// A reference system by its name, where it has one: descriptions of one system differ by who wrote them.
+/// Returns the name of a reference system, if it has one: descriptions of the same system differ by writer.
 fn named(crs: Option<String>) -> String {
     let crs = crs.unwrap_or_else(|| CRS84.to_owned());
     identifier(&crs).unwrap_or(crs)
 }
 
-/// The identifier of a reference system that is described as PROJJSON, `EPSG:3857` for example.
+/// Returns the identifier of a reference system in PROJJSON, such as `EPSG:3857`.
 fn identifier(projjson: &str) -> Option<String> {
     let id = members(member(&members(projjson)?, "id")?)?;
     let code = member(&id, "code")?;
@@ -89,12 +90,12 @@ fn is_crs84(projjson: &str) -> bool {
 
 const CRS84: &str = "OGC:CRS84";
 
-/// The value of a member, as it is written.
+/// Returns the value of a member, as it is written.
 fn member<'a>(members: &[(Cow<'_, str>, &'a str)], name: &str) -> Option<&'a str> {
     members.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
 }
 
-/// The members of a JSON object: names, and values as they are written.
+/// Returns the members of a JSON object: names, and values as they are written.
 fn members(object: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     let mut rest = object.trim().strip_prefix('{')?.trim_start();
     let mut out = Vec::new();
@@ -115,7 +116,7 @@ fn members(object: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     Some(out)
 }
 
-/// How long the JSON value is that `text` begins with: up to a comma, colon or bracket that is not inside it.
+/// Returns the length of the JSON value at the start of `text`: up to a comma, colon or bracket outside it.
 fn value_len(text: &str) -> Option<usize> {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     for (i, byte) in text.bytes().enumerate() {
@@ -133,7 +134,7 @@ fn value_len(text: &str) -> Option<usize> {
     None
 }
 
-/// The text of a JSON string; `None` for other values.
+/// Returns the text of a JSON string; `None` for other values.
 fn string(value: &str) -> Option<Cow<'_, str>> {
     let inner = value.trim().strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {

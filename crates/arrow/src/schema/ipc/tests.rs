@@ -13,7 +13,7 @@ fn any_schema() -> impl Strategy<Value = Schema> {
         .prop_map(|(fields, pairs)| Schema::new_with_metadata(fields, pairs.into_iter().collect()))
 }
 
-/// What is found out of the text, and out of it once it is decoded.
+/// Finds fields in the text piece by piece, and in the text decoded as a whole.
 fn found(base64: &str, names: &[(usize, &str)]) -> [Option<Found>; 2] {
     [false, true]
         .map(|decoded| find_in(&Message::new(StoredBytes::new(base64, decoded)), names.iter().copied()))

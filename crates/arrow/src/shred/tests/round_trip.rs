@@ -318,7 +318,7 @@ fn list_view<O: OffsetSizeTrait>(
     Arc::new(GenericListViewArray::new(element.clone(), starts, sizes, values, nulls))
 }
 
-/// What the reader would have of a column with these levels and values.
+/// The batch that a reader would return for a column with these levels and values.
 fn batch(shredded: &ShreddedColumn, field: &NestedField, max_def: u8) -> ColumnBatch {
     let def = match &shredded.def {
         DefinitionLevels::Max => vec![max_def; shredded.entries],
