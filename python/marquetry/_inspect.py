@@ -176,7 +176,11 @@ def _column(facts: dict[str, Any]) -> ColumnStats:
 
 
 class Difference(NamedTuple):
-    """A fact that differs between two files: of the column or row group ``of``, or of the file if ``of`` is ``None``."""
+    """A fact that differs between two files.
+
+    ``of`` is the column or the key of metadata that it is a fact of; ``None`` for the file. ``left`` and ``right`` are ``None`` where the
+    fact is missing.
+    """
 
     aspect: str
     of: str | None

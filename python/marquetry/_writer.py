@@ -120,9 +120,10 @@ def create(target: Any, schema: Any, **options: Any) -> Writer:
 
     Options by column, each a value for all columns or a dictionary from dotted paths to values:
 
-    - ``compression``: codec, and optionally its level after a colon. Default: ``"zstd:1"``.
+    - ``compression``: codec, and optionally its level after a colon. Default: ``"zstd:1"``; ``"snappy"`` with ``compat="maximum"``.
     - ``encoding``: encoding, or ``"auto"`` (the default) to choose it by the values.
-    - ``dictionary``: whether dictionary encoding is tried. Default: true.
+    - ``dictionary``: whether a column may have a dictionary. Default: ``encoding="auto"`` may choose one. With another encoding, true makes
+      that the fallback for a dictionary that becomes too large.
     - ``statistics``: ``"none"``, ``"chunk"`` for column chunks, or ``"page"`` (the default) for pages, too.
     - ``data_page_size``: size at which a data page ends, in bytes before compression. Default: 1 MiB.
     - ``data_page_rows``: maximum number of rows of a data page. Default: 20,000.
@@ -141,7 +142,7 @@ def create(target: Any, schema: Any, **options: Any) -> Writer:
       not sorted. Default: none.
     - ``key_values``: dictionary of texts for the metadata of the file. Default: none.
     - ``compat``: readers for which encodings are chosen: ``"maximum"``, ``"modern"`` (the default) or ``"latest"``.
-    - ``threads``: number of threads that encode columns; 0 means one per processor. Default: 1.
+    - ``threads``: number of threads that encode columns. Default: 1.
     - ``memory_limit``: bytes of finished pages in memory, past which pages go to a temporary file. Default: unlimited.
     - ``arrow_schema``: whether the Arrow schema is stored in the file. Default: true. Without it a reader gets durations as integers,
       timestamps of any zone in UTC, dictionaries as their values, and extension types unknown to Parquet, such as ``arrow.bool8``, as
