@@ -100,7 +100,7 @@ _NULLS = "UNKNOWN(24)"
 
 
 def _converted(element: dict[str, Any]) -> str:
-    """Returns the converted type of a node: of its logical type if it has one, whether or not the writer stored it for older readers."""
+    """Returns the converted type of a node: that of its logical type, if it has one, whether or not the file stores it."""
     if element["logical"] is None:
         converted: str = element["converted"] or "NONE"
         return "UNKNOWN" if converted == _NULLS else converted
@@ -129,8 +129,8 @@ class ColumnSchema:
 
     name = property(lambda self: self._leaf["name"], doc="Name of the leaf: the last one of the path.")
     path = property(lambda self: ".".join(self._leaf["path"]), doc="Dotted path of the column.")
-    max_definition_level = property(lambda self: self._leaf["max_def"], doc="Number of optional and repeated nodes on the path.")
-    max_repetition_level = property(lambda self: self._leaf["max_rep"], doc="Number of repeated nodes on the path.")
+    max_definition_level = property(lambda self: self._leaf["max_def"], doc="Optional and repeated nodes on the path.")
+    max_repetition_level = property(lambda self: self._leaf["max_rep"], doc="Repeated nodes on the path.")
     physical_type = property(lambda self: self._leaf["type"], doc="Physical type of the values.")
 
     @property
