@@ -40,6 +40,8 @@ class Histogram(NamedTuple):
 class ColumnStats:
     """Statistics of a column. A statistic is ``None`` if it is not known, or does not apply to the type.
 
+    Values are booleans, numbers, text, bytes, ``Decimal`` or ``date``; those of other types are shown as text.
+
     - ``column``, ``type``: dotted path, and Arrow type as text. The values of a column in lists are the elements.
     - ``values``, ``nulls``, ``nans``: numbers of values that are not null, of nulls, and of NaN.
     - ``distinct``: number of distinct values. ``distinct_error`` is its relative error at 95 % confidence, 0 if it is exact.

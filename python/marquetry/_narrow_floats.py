@@ -55,7 +55,7 @@ def comparison(column: str, sign: str, value: Any, bits: int) -> str | None:
 
 
 def in_list(value: Any, bits: int) -> Any:
-    """Returns a value of a list as pyarrow rounds it: a number beyond the range of the floats becomes infinity.
+    """Returns a value of a list, which a predicate rounds to the nearest float. A number beyond the range of floats becomes infinity.
 
     >>> in_list(1e300, 32), in_list(1e300, 64), in_list(0.1, 32), in_list("a", 32)
     (inf, 1e+300, 0.1, 'a')
