@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// Files that are read as one table. They are opened when rows are asked for.
+/// Many files that are read as one table. Each call opens them again.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct Dataset {
     paths: Vec<PathBuf>,
@@ -70,7 +70,7 @@ impl Dataset {
         Ok(table.union_by_name(self.union_by_name).partitions(self.partitions))
     }
 
-    /// Makes the table that is asked for, without the interpreter's lock.
+    /// Returns a function that makes the table with these options, to be called without the interpreter's lock.
     fn scan(
         &self,
         py: Python<'_>,

@@ -28,7 +28,7 @@ use pyo3::types::PyDict;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A file whose footer was read.
+/// A Parquet file that is open for reading.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct File {
     open: OpenFile,
@@ -38,7 +38,7 @@ pub(crate) struct File {
     object: Option<ObjectCalls>,
 }
 
-/// What is to be read.
+/// The rows and columns to read, and how.
 struct Scan {
     columns: Option<Vec<String>>,
     row_groups: Option<Vec<usize>>,
@@ -88,13 +88,13 @@ impl File {
         Footer::new(self.open.metadata().clone())
     }
 
-    /// Where the footer that was read ends, if the file has none at its end.
+    /// End of the footer that was read, if that is not the end of the file.
     #[getter]
     fn recovered_end(&self) -> Option<u64> {
         self.open.recovered_end()
     }
 
-    /// The Arrow schema of these columns.
+    /// Returns the Arrow schema of the given columns. Default: all.
     #[pyo3(signature = (columns=None))]
     fn schema(&self, py: Python<'_>, columns: Option<Vec<String>>) -> PyResult<Schema> {
         let (open, cancel, _reading) = self.begin(py)?;
@@ -105,7 +105,7 @@ impl File {
         run(py, &cancel, || in_file(open.schema().map(Schema), self.name.as_deref()))
     }
 
-    /// Reads rows into memory: as batches, or with `whole="file"` as one, with `whole="row_group"` one for each row group.
+    /// Reads rows into memory: as batches, as a single batch with `whole="file"`, or one per row group with `whole="row_group"`.
     #[pyo3(signature = (options=None, whole=None))]
     fn read(
         &self,
@@ -120,7 +120,7 @@ impl File {
         run(py, &cancel, || in_file(read(open, scan, whole.as_deref(), of_parts), self.name.as_deref()))
     }
 
-    /// Reads rows as they are asked for.
+    /// Reads rows lazily, batch by batch.
     #[pyo3(signature = (options=None))]
     fn stream(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Stream> {
         let scan = Scan::new(Options::new(py, options)?)?;
@@ -129,7 +129,7 @@ impl File {
         Ok(Stream::of_file(Box::new(reader), cancel, self.name.clone(), self.object.clone()))
     }
 
-    /// Readers of what the values of a column of FILE refer to, as far as `allow` says; see `Scan` for the options.
+    /// Iterates over readers of the bytes that the values of a FILE column refer to, as far as `allow` permits. `options` choose the rows.
     #[pyo3(signature = (options, allow, compare=true, base=None))]
     fn files(
         &self,
@@ -160,8 +160,9 @@ impl File {
         })
     }
 
-    /// What each stage of pruning leaves of the file for a filter: stage, row groups and rows that came to it, and those left,
-    /// bytes read. And the rows that may match.
+    /// Returns what each stage of pruning leaves of the file for a filter, and the number of rows that may match.
+    ///
+    /// A stage is a tuple of its name, row groups before and after it, rows before and after it, and bytes read.
     fn explain(&self, py: Python<'_>, filter: &str) -> PyResult<(Vec<Stage>, u64)> {
         let (_, cancel, _reading) = self.begin(py)?;
         let limits = Arc::new(self.limits.with_cancel(cancel.clone()));
@@ -170,8 +171,8 @@ impl File {
 }
 
 impl File {
-    /// The file for a call, which a token ends; the call lasts until the last of the three is dropped. Fails if it is the file's own
-    /// object that calls.
+    /// Begins a call: returns the file, the token that cancels the call, and a guard that ends it. Fails if the file's own file object
+    /// makes the call.
     fn begin(&self, py: Python<'_>) -> PyResult<(OpenFile, CancelToken, Option<Reading>)> {
         let reading = in_file(begin_reading(self.object.as_ref()), self.name.as_deref());
         let reading = reading.map_err(|error| to_python(py, &error))?;
@@ -257,7 +258,7 @@ impl Scan {
 fn read(open: OpenFile, mut scan: Scan, whole: Option<&str>, options: ArrowReaderOptions) -> Result<Table> {
     let metadata = open.metadata().clone();
     let groups = scan.row_groups.clone().unwrap_or_else(|| (0..metadata.num_row_groups()).collect());
-    // Those that do not exist are the reader's to name.
+    // The reader reports row groups that do not exist.
     let rows = |group: &usize| match *group < metadata.num_row_groups() {
         true => metadata.row_group(*group).num_rows() as usize,
         false => 0,
@@ -288,18 +289,18 @@ fn read(open: OpenFile, mut scan: Scan, whole: Option<&str>, options: ArrowReade
     }
 }
 
-/// Most rows of one batch: offsets of arrays have 32 bits.
+/// Maximum number of rows in a batch, as offsets of arrays have 32 bits.
 const MOST_ROWS: usize = i32::MAX as usize;
 
-/// The file with the units of INT96 that hold what is read of it. Each row group by itself would get units of its own, and a table has
-/// one schema.
+/// Returns the file with units of INT96 that hold all rows of the scan. Row groups read one by one would get different units, but a
+/// table has one schema.
 fn with_fitting_int96(open: OpenFile, scan: &Scan, mut options: ArrowReaderOptions) -> Result<OpenFile> {
     if let Some(mode) = scan.on_corrupt {
         options = options.with_on_corrupt(mode);
     }
     let options = options.with_default_int96(Int96Unit::Auto);
     let groups = open.metadata().num_row_groups();
-    // Row groups that do not exist are the reader's to name.
+    // The reader reports row groups that do not exist.
     let are_there = scan.row_groups.iter().flatten().all(|group| *group < groups);
     if options.int96() != Int96Unit::Auto || !are_there {
         return Ok(open);
@@ -318,7 +319,7 @@ fn with_fitting_int96(open: OpenFile, scan: &Scan, mut options: ArrowReaderOptio
     let units = builder.fitting_int96()?;
     match units.is_empty() {
         true => Ok(open),
-        // The footer is read once more, for dates that hardly any file has.
+        // This reads the footer again, but dates beyond nanoseconds are rare.
         false => OpenFile::new(source, options.with_int96_units(units)),
     }
 }
@@ -335,7 +336,7 @@ fn collect(open: OpenFile) -> Result<Table> {
         batches.push(batch?);
     }
     if batches.is_empty() {
-        // A column of no rows is a chunk, too.
+        // An empty table has one empty chunk per column.
         batches.push(RecordBatch::new_empty(schema.clone()));
     }
     Ok(Table { schema, batches })
@@ -348,7 +349,7 @@ fn in_file<T>(result: Result<T>, name: Option<&str>) -> Result<T> {
     })
 }
 
-/// What has to be known when a file is opened.
+/// Takes the options that apply to opening a file.
 pub(crate) fn reader_options(
     options: Options<'_>,
     mut limits: Limits,
@@ -363,7 +364,7 @@ pub(crate) fn reader_options(
         let asked = options.parsed("text_of_dictionaries", string_layout)?;
         out = out.with_text(None).with_stored_element_names(false);
         out = out.with_hint_policy(move |leaf, stored| pyarrow_types::restored(leaf, stored, asked));
-        // What becomes of the digits is seen to in `_binary_metadata.py`.
+        // `_binary_metadata.py` converts the digits back to bytes.
         out = out.with_binary_metadata(true);
     }
     if let Some(int96) = options.parsed("int96", int96_unit)? {
