@@ -1,4 +1,4 @@
-//! What would make a file smaller or faster.
+//! Advice that makes a file smaller or faster.
 
 use crate::encryption::Decryption;
 use crate::errors::to_python;
@@ -20,7 +20,7 @@ use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is advised of a file.
+/// Returns the advice for a file.
 #[pyfunction]
 #[pyo3(signature = (source, options=None))]
 pub(crate) fn advise<'py>(
@@ -46,7 +46,7 @@ pub(crate) fn advise<'py>(
     facts(py, &advice)
 }
 
-/// Whether files of a folder are better merged, as a finding.
+/// Returns a finding if files of a directory should be merged.
 #[pyfunction]
 #[pyo3(signature = (paths, budget, options=None))]
 pub(crate) fn advise_merging<'py>(
@@ -88,7 +88,7 @@ fn seconds(seconds: f64) -> PyResult<Duration> {
         .map_err(|_| PyValueError::new_err("budget is a number of seconds, not negative"))
 }
 
-/// What is wanted of the advice.
+/// Takes the options of the advice.
 pub(crate) fn wanted(options: &Options<'_>) -> PyResult<AdviseOptions> {
     let goal = match options.take::<String>("for")?.as_deref() {
         None | Some("size") => Goal::Size,
@@ -116,7 +116,7 @@ pub(crate) fn wanted(options: &Options<'_>) -> PyResult<AdviseOptions> {
     Ok(options.with_budget(budget).with_queries(queries))
 }
 
-/// What is advised, as Python takes it.
+/// Converts advice to a Python dictionary.
 pub(crate) fn facts<'py>(py: Python<'py>, advice: &Advice) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyList::empty(py);
     for column in &advice.columns {

@@ -1,4 +1,4 @@
-//! Rows behind those of a file, which stays where it is.
+//! Appending rows, or the row groups of another file, to a file.
 
 use crate::capsule::import_batches;
 use crate::conform::conform;
@@ -28,7 +28,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Appends the row groups of a file, or rows, to the file at `path`. The footer is what it has then.
+/// Appends the row groups of a file, or rows, to the file at `path`, and returns its new footer.
 #[pyfunction]
 #[pyo3(signature = (path, data, is_file, options=None, in_copy=false, decryption=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "as Python gives them")]
@@ -94,22 +94,22 @@ pub(crate) fn append(
     Ok(Footer::new(Arc::new(metadata)))
 }
 
-/// Ends the change. What the footer says of an encrypted file is told with a note of how its columns are encrypted.
+/// Finishes the change and returns the footer, for an encrypted file with a note of how its columns are encrypted.
 fn finished(edit: FileEdit) -> Result<ParquetMetaData> {
-    // The row groups that were there have notes of their own, but in DuckDB's dialect, where nothing is in the way of this.
+    // Existing row groups already have such notes, except in DuckDB's dialect, where adding them does no harm.
     let encryption = encrypted_alike(edit.metadata()).ok().flatten();
     noted(edit.finish()?.metadata, encryption.as_deref())
 }
 
-/// What GeoParquet's metadata says of a file.
+/// Returns the GeoParquet metadata of a file.
 fn geo_of(metadata: &ParquetMetaData) -> Option<GeoParquet> {
     GeoParquet::parse(&metadata.value_of(KEY)?).ok()
 }
 
-/// What the file's is once rows are there of which `added` is said, and the stored Arrow schema without the old one, where readers look
-/// first. Nothing if it stays as it is.
+/// Returns the GeoParquet metadata of the file with that of added rows, and the stored Arrow schema without the old one, where readers
+/// look first. Empty if nothing changes.
 ///
-/// Fails if geometries are in another reference system, or their edges or bytes mean something else.
+/// Fails if the geometries have another reference system, or their edges or bytes another meaning.
 fn geo_metadata(file: &ParquetMetaData, added: Option<GeoParquet>) -> Result<Vec<KeyValue>> {
     let Some(old) = geo_of(file) else { return Ok(Vec::new()) };
     let new = GeoParquet::merged(&[Some(old.clone()), added])?;
@@ -122,7 +122,7 @@ fn geo_metadata(file: &ParquetMetaData, added: Option<GeoParquet>) -> Result<Vec
     Ok(std::iter::once(KeyValue::new(KEY, new.to_json())).chain(stored).collect())
 }
 
-/// The properties with which dates in milliseconds are stored as the file has them: as DATE, or as INT64.
+/// Returns the properties with which dates in milliseconds are stored as they are in the file: as DATE, or as INT64.
 fn as_stored(
     file: &ParquetMetaData,
     schema: &SchemaRef,
@@ -137,13 +137,13 @@ fn as_stored(
     })
 }
 
-/// Rows on their way into a file that is there: each row group is a file of its own first, in memory.
+/// Appends rows to a file. Each row group is first written as a file of its own in memory.
 struct Rows {
     edit: FileEdit,
     schema: SchemaRef,
     properties: WriterProperties,
     writer: Option<ArrowWriter<Vec<u8>>>,
-    /// Of GeoParquet, once there are rows.
+    /// The changed pairs of GeoParquet's metadata; `None` before the first rows.
     geo: Option<Vec<KeyValue>>,
 }
 
@@ -157,7 +157,7 @@ impl Rows {
 
     fn write(&mut self, batch: &arrow_array::RecordBatch) -> Result<()> {
         if self.geo.is_none() && batch.num_rows() > 0 {
-            // What a table says of its boxes may be older than its rows.
+            // The boxes in the metadata of a table may be older than its rows.
             let schema = batch.schema();
             let said = schema.metadata().get(KEY).and_then(|text| GeoParquet::parse(text).ok());
             self.geo = Some(geo_metadata(self.edit.metadata(), said.map(GeoParquet::of_any_rows))?);
@@ -178,7 +178,7 @@ impl Rows {
         }
     }
 
-    /// Appends what is written.
+    /// Appends the row groups that were written.
     fn end(&mut self) -> Result<()> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
         let (bytes, metadata) = writer.into_parts()?;

@@ -1,4 +1,4 @@
-//! Files that are looked at as a whole: what is wrong with one, and what is left of one.
+//! Verifying and recovering files.
 
 use crate::encryption::Decryption;
 use crate::options::Options;
@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is wrong with a file, rule by rule.
+/// Checks a file against the rules of the format, or a profile, and returns the findings.
 #[pyfunction]
 #[pyo3(signature = (source, options=None))]
 pub(crate) fn verify<'py>(
@@ -77,7 +77,7 @@ fn place(place: &ErrorLocation, out: &Bound<'_, PyDict>) -> PyResult<()> {
     out.set_item("byte", place.offset)
 }
 
-/// Makes a whole file out of what is left of one.
+/// Writes what can be saved of a broken file to a new file.
 #[pyfunction]
 #[pyo3(signature = (source, target, options=None))]
 pub(crate) fn recover<'py>(
@@ -108,7 +108,7 @@ pub(crate) fn recover<'py>(
                 return Ok(found.report().clone());
             }
             let recovery = recover_file(input.open()?, &recover)?;
-            // Nothing that was found is no file.
+            // No file is written if nothing was found.
             if !recovery.report().row_groups.is_empty() {
                 recovery.write(AtomicFile::create(&target)?, None)?.finish()?;
             }

@@ -1,4 +1,4 @@
-//! Keys of encrypted files, in objects that show nothing of them.
+//! Keys of encrypted files, in objects that do not reveal them.
 
 use crate::ending::Callee;
 use crate::errors::{from_python, to_python};
@@ -13,16 +13,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 
-/// The keys of files that are read, or who finds them.
+/// The keys for reading encrypted files, or a function that finds them.
 #[pyclass(frozen, name = "FileDecryptionProperties", module = "marquetry.encryption")]
 pub(crate) struct Decryption(Arc<FileDecryptionProperties>);
 
-/// How files that are written are encrypted, and with which keys.
+/// The keys and the form of encryption for writing files.
 #[pyclass(frozen, name = "FileEncryptionProperties", module = "marquetry.encryption")]
 pub(crate) struct Encryption(Arc<FileEncryptionProperties>);
 
 impl Decryption {
-    /// With keys that `retriever` finds by their key metadata; files that are not encrypted are read, too.
+    /// Makes properties whose keys `retriever` finds by their metadata. Files without encryption are read, too.
     pub(crate) fn by(py: Python<'_>, retriever: Arc<dyn KeyRetriever>) -> PyResult<Self> {
         let keys = FileDecryptionProperties::with_key_retriever(retriever).with_plaintext_files(true);
         keys.build().map(Decryption).map_err(|error| to_python(py, &error))
@@ -45,7 +45,7 @@ impl Encryption {
 
 #[pymethods]
 impl Decryption {
-    /// Keys stay in the process that has them.
+    /// Refuses to be pickled: keys do not leave the process.
     fn __reduce__(&self) -> PyResult<()> {
         Err(not_pickled("FileDecryptionProperties"))
     }
@@ -53,7 +53,7 @@ impl Decryption {
 
 #[pymethods]
 impl Encryption {
-    /// Keys stay in the process that has them.
+    /// Refuses to be pickled: keys do not leave the process.
     fn __reduce__(&self) -> PyResult<()> {
         Err(not_pickled("FileEncryptionProperties"))
     }
@@ -65,7 +65,7 @@ fn not_pickled(name: &str) -> PyErr {
     ))
 }
 
-/// Keys that are given.
+/// Makes decryption properties from given keys.
 #[pyfunction]
 pub(crate) fn decryption_with_keys(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Decryption> {
     let options = Options::new(py, Some(options))?;
@@ -94,7 +94,7 @@ pub(crate) fn decryption_with_keys(py: Python<'_>, options: &Bound<'_, PyDict>) 
     keys.build().map(Decryption).map_err(|error| to_python(py, &error))
 }
 
-/// Encryption with keys that are given.
+/// Makes encryption properties from given keys.
 #[pyfunction]
 pub(crate) fn encryption_with_keys(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Encryption> {
     let options = Options::new(py, Some(options))?;
@@ -122,7 +122,7 @@ pub(crate) fn encryption_with_keys(py: Python<'_>, options: &Bound<'_, PyDict>) 
     Encryption::of(py, keys)
 }
 
-/// What is asked for of the form of an encrypted file.
+/// Takes the options of the form of an encrypted file.
 pub(crate) fn with_form(
     options: &Options<'_>,
     keys: EncryptionPropertiesBuilder,
@@ -150,7 +150,7 @@ fn dialect(name: &str) -> Result<EncryptionDialect> {
     }
 }
 
-/// A callable of Python that gives the key of which a file has the metadata, or `None`.
+/// A Python function from the metadata of a key to the key, or `None`.
 struct Retriever(Option<Callee>);
 
 impl KeyRetriever for Retriever {
@@ -170,7 +170,7 @@ impl KeyRetriever for Retriever {
     }
 }
 
-/// The bytes of a key; `None` for `None`. An error has nothing of what was given but its type.
+/// Returns the bytes of a key; `None` for `None`. An error names only the type of the object, so that it does not reveal a key.
 pub(crate) fn key_bytes(who: &str, given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     if given.is_none() {
         return Ok(None);

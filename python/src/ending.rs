@@ -1,13 +1,15 @@
 //! The end of the interpreter, while other threads still run.
 //!
-//! Python waits for its threads when it ends, but for daemon threads and those of libraries. Before version 3.14 it ends such a thread
-//! where that next takes the interpreter's lock, by unwinding it, and Rust frames on the way abort the process. Where PyO3 takes the lock
-//! it holds the thread instead. But code of Python gives the lock away and takes it again as it likes: a file object, a generator, a
-//! callback. So whatever here may run such code asks first. From the exit on it is refused, and what runs then is waited for, a second. What
-//! runs on is ended by an exception, as nothing else ends a loop. What hears of none, because it waits for something outside of Python,
-//! is left to wait.
+//! When Python exits, it waits for its threads, except for daemon threads and those of libraries. Before version 3.14 it
+//! terminates such a thread when that next takes the interpreter's lock: it unwinds the thread, and Rust frames on the way abort
+//! the process. Where PyO3 takes the lock, it blocks the thread instead. But Python code, such as a file object, a generator or a
+//! callback, releases and takes the lock at any time.
 //!
-//! The thread that ends the interpreter is never ended itself, and functions of `atexit` that are called later may read and write.
+//! So whatever may run Python code here registers a call first. From the exit on, new calls are refused, and running ones are awaited for a
+//! second. Those that still run then get an exception, as nothing else ends a loop. A call that waits for something outside of Python does
+//! not see the exception, and is left waiting.
+//!
+//! The thread that ends the interpreter is never terminated, and later functions of `atexit` can read and write.
 
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
@@ -18,52 +20,54 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// Calls of Python's code that threads are in.
+/// Number of running calls of Python code.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-/// The threads that are in these calls, by Python's numbers of them; one that calls in a call is here twice.
+/// Python's identifiers of the threads in these calls. A thread with nested calls occurs more than once.
 static CALLERS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// Python's number of this thread, once that was asked for.
+    /// Python's identifier of this thread, once it is known.
     static NUMBER: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Operations that threads of Python are in, in Rust or in Python's code.
+/// Number of running operations of Python's other threads, in Rust or in Python code.
 static OPERATIONS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether there may be no new calls.
+/// Whether new calls are refused.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// The thread that ends the interpreter.
 static LAST: OnceLock<ThreadId> = OnceLock::new();
 
-/// How long the end waits for calls, for those that it ended, and for operations: a generator may wait for rows that never come.
+/// Maximum time that the exit waits for calls, then for calls that got an exception, and for operations. It is limited because a generator
+/// may wait for rows that never come.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long it waits before it looks again.
+/// Time between two checks of these counters.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A call of Python's code, until this is dropped.
+/// A call of Python code. It ends when this is dropped.
 pub(crate) struct Call {
     is_counted: bool,
     caller: Option<u64>,
 }
 
 impl Call {
-    /// Fails from the exit on, but on the thread that ends the interpreter. SystemExit ends a thread, and nothing is printed.
+    /// Begins a call. Fails from the exit on, except on the thread that ends the interpreter. The error is SystemExit, which ends a thread
+    /// silently.
     pub(crate) fn begin(py: Python<'_>) -> PyResult<Self> {
         let mut call = Call::begin_detached()?;
         call.note_caller(py);
         Ok(call)
     }
 
-    /// The same of a thread that may be without the interpreter's lock, and does not ask for it.
+    /// Begins a call on a thread that may not hold the interpreter's lock, without taking it.
     pub(crate) fn begin_detached() -> PyResult<Self> {
         if is_last() {
             return Ok(Call { is_counted: false, caller: None });
         }
-        // Before it asks, so that the end sees the call, or the call the end.
+        // Counted before the check, so that either the exit sees the call, or the call sees the exit.
         let mut call = Call { is_counted: true, caller: None };
         CALLS.fetch_add(1, Ordering::SeqCst);
         if IS_CLOSED.load(Ordering::SeqCst) {
@@ -103,13 +107,13 @@ fn callers() -> MutexGuard<'static, Vec<u64>> {
     CALLERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An operation of a thread that is not the main one, until this is dropped.
+/// An operation of a thread other than the main one. It ends when this is dropped.
 pub(crate) struct Operation(());
 
 impl Operation {
-    /// Fails from the exit on, also when other threads may call again.
+    /// Begins an operation. Fails from the exit on, even when other threads can make calls again.
     pub(crate) fn begin() -> PyResult<Self> {
-        // Before it asks, as for calls.
+        // Counted before the check, as for calls.
         OPERATIONS.fetch_add(1, Ordering::SeqCst);
         let operation = Operation(());
         match LAST.get() {
@@ -125,7 +129,7 @@ impl Drop for Operation {
     }
 }
 
-/// Does `call` with the interpreter's lock, unless Python ends.
+/// Runs `call` with the interpreter's lock. Fails if Python is exiting.
 pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
     let mut begun = Call::begin_detached()?;
     let attached = Python::try_attach(|py| {
@@ -139,7 +143,7 @@ fn at_exit() -> PyErr {
     PySystemExit::new_err("Python ends")
 }
 
-/// An object of Python that threads of ours call. There is none once it is dropped.
+/// A Python object that our threads call. It is `None` only while it is being dropped.
 pub(crate) struct Callee(Option<Py<PyAny>>);
 
 impl Callee {
@@ -147,14 +151,14 @@ impl Callee {
         Callee(Some(object))
     }
 
-    /// Does `call` with the object and the interpreter's lock, unless Python ends.
+    /// Runs `call` with the object and the interpreter's lock. Fails if Python is exiting.
     pub(crate) fn with<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> PyResult<T> {
         attached(|py| call(self.0.as_ref().unwrap_or(&py.None()).bind(py)))
     }
 }
 
 impl Drop for Callee {
-    /// What goes with the last reference may be closed, which is code of Python, too.
+    /// Counts as a call, because dropping the last reference may close the object in Python code.
     fn drop(&mut self) {
         let object = self.0.take();
         match Call::begin_detached() {
@@ -164,18 +168,18 @@ impl Drop for Callee {
     }
 }
 
-/// Ends what threads do in Python's code. Called by `atexit`, before Python ends the threads.
+/// Ends the calls of Python code in other threads. `atexit` calls this before Python terminates the threads.
 #[pyfunction]
 pub(crate) fn end_calls(py: Python<'_>) {
     let _ = LAST.set(thread::current().id());
     py.detach(close);
-    // Later versions hold threads. If one cannot be ended, it may be too late for it; the end goes on.
+    // Later versions block threads instead. If raising the exception fails, it may be too late; the exit continues.
     if CALLS.load(Ordering::SeqCst) > 0 && py.version_info() < (3, 14) && end_callers(py).is_ok() {
         py.detach(|| wait_for(&CALLS));
     }
 }
 
-/// Has the threads that are in Python's code raise SystemExit there.
+/// Raises SystemExit in the threads that are in Python code.
 fn end_callers(py: Python<'_>) -> PyResult<()> {
     let ctypes = py.import("ctypes")?;
     let raise = ctypes.getattr("pythonapi")?.getattr("PyThreadState_SetAsyncExc")?;
@@ -186,9 +190,10 @@ fn end_callers(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Lets threads of ours call again if it is the last thread that has work for them: a function of `atexit`, after ours. Not once the
-/// interpreter is being taken apart. Operations of other threads end before, as their next calls are refused: one that could go on would be in
-/// Python's code when the interpreter ends.
+/// Permits calls of our threads again for work of the thread that ends the interpreter: a function of `atexit`, after ours.
+///
+/// Not once the interpreter is being finalized. Operations of other threads end before, because their next calls are refused; one
+/// that could continue would be in Python code when the interpreter ends.
 pub(crate) fn reopen(py: Python<'_>) {
     if is_last() {
         let is_too_late = is_finalizing(py);
@@ -204,7 +209,7 @@ fn close() {
     wait_for(&CALLS);
 }
 
-/// Waits until there is none, but not for ever.
+/// Waits until the counter is 0, at most for [`PATIENCE`].
 fn wait_for(counter: &AtomicUsize) {
     let end = Instant::now() + PATIENCE;
     while counter.load(Ordering::SeqCst) > 0 && Instant::now() < end {
@@ -216,7 +221,7 @@ fn is_last() -> bool {
     LAST.get().is_some_and(|last| *last == thread::current().id())
 }
 
-/// Whether it is too late: other threads that take the lock are ended.
+/// Returns whether the interpreter is being finalized, so that other threads that take the lock are terminated.
 fn is_finalizing(py: Python<'_>) -> bool {
     let asked = py.import("sys").and_then(|sys| sys.call_method0("is_finalizing")?.extract());
     asked.unwrap_or(true)

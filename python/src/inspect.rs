@@ -1,4 +1,4 @@
-//! What columns hold, and in what two files differ.
+//! Statistics of columns, and differences between files.
 
 use crate::encryption::Decryption;
 use crate::options::Options;
@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::sync::Arc;
 
-/// The rows of a file, and what each of its columns holds.
+/// Returns the number of rows of a file, and statistics of its columns.
 #[pyfunction]
 #[pyo3(signature = (source, options=None))]
 pub(crate) fn stats<'py>(
@@ -41,7 +41,7 @@ pub(crate) fn stats<'py>(
     let (rows, columns) = run(py, &cancel, move || {
         let looked = || {
             let source = input.open()?;
-            // The unit of INT96 is found by reading, of which there is none here.
+            // The unit `auto` of INT96 would require reading values, but this only loads the footer.
             let metadata =
                 ArrowReaderMetadata::load(source.clone(), reader.clone().with_int96(Int96Unit::Nanoseconds))?;
             let rows = metadata.metadata().num_rows();
@@ -56,7 +56,7 @@ pub(crate) fn stats<'py>(
     Ok((rows, columns_facts(py, &columns)?))
 }
 
-/// The rows of several files, and what each of their columns holds in all of them.
+/// Returns the number of rows of several files, and statistics of their columns over all files.
 #[pyfunction]
 #[pyo3(signature = (paths, options=None))]
 pub(crate) fn table_stats<'py>(
@@ -100,7 +100,7 @@ fn columns_facts<'py>(py: Python<'py>, columns: &[ColumnStats]) -> PyResult<Boun
     Ok(out)
 }
 
-/// In what two files differ.
+/// Returns the differences between two files.
 #[pyfunction]
 #[pyo3(signature = (left, right, options=None))]
 pub(crate) fn diff<'py>(
@@ -207,7 +207,7 @@ fn column_facts<'py>(py: Python<'py>, column: &ColumnStats) -> PyResult<Bound<'p
     Ok(out)
 }
 
-/// The values of an array as Python has them: numbers, text, bytes; what it has other types for, with the name of that, as text.
+/// Converts the values of an array to Python: booleans, numbers, text, bytes, `Decimal` and `date`; values of other types to text.
 fn values<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
     let failed = |error| crate::errors::arrow_to_python(py, error);
     let formatter = ArrayFormatter::try_new(array.as_ref(), &FormatOptions::default()).map_err(failed)?;
@@ -254,7 +254,7 @@ fn value<'py>(
         | DataType::Decimal256(..) => py.import("decimal")?.getattr("Decimal")?.call1((text(),)),
         DataType::Date32 | DataType::Date64 => {
             let date = py.import("datetime")?.getattr("date")?;
-            // Years that Python has not.
+            // Years beyond Python's range stay text.
             date.call_method1("fromisoformat", (text(),)).or_else(|_| text().into_bound_py_any(py))
         }
         _ => text().into_bound_py_any(py),

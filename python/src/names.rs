@@ -1,4 +1,4 @@
-//! Names that cannot cross Arrow's C data interface: there a name ends at its first NUL.
+//! Names that cannot cross Arrow's C data interface, where a name ends at its first NUL.
 
 use crate::errors::to_python;
 use arrow_schema::{DataType, Field, FieldRef, Schema};
@@ -17,7 +17,7 @@ pub(crate) fn check_names(py: Python<'_>, schema: &Schema) -> PyResult<()> {
     }
 }
 
-/// Whether the name of a field, or of one in it, has a NUL.
+/// Returns whether the name of a field, or of a field within it, has a NUL.
 fn has_nul(field: &Field) -> bool {
     field.name().contains('\0') || children(field.data_type()).iter().any(|child| has_nul(child))
 }

@@ -1,12 +1,12 @@
-//! Arrays of other libraries, where a struct or a list of fixed size begins somewhere in its children.
+//! Structs and fixed-size lists of other libraries that begin at an offset in their children.
 //!
-//! Arrow's crates give the children of a slice offsets of their own, and lose count where one struct is in another. So what
-//! begins later passes that on to its children, from the outside to the inside, until only values and lists have offsets.
+//! The Arrow crates give the children of a slice offsets of their own, and compute them wrongly for structs within structs. So offsets are
+//! pushed down to the children, from the outside to the inside, until only values and lists have offsets.
 
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType};
 
-/// The same values, where no struct and no list of fixed size has an offset, or children that are longer.
+/// Returns the same values, with no struct or fixed-size list that has an offset, or children that are too long.
 pub(crate) fn without_offsets(data: ArrayData) -> Result<ArrayData, ArrowError> {
     match has_offsets(&data) {
         true => part(&data, 0, data.len()),
@@ -14,7 +14,7 @@ pub(crate) fn without_offsets(data: ArrayData) -> Result<ArrayData, ArrowError> 
     }
 }
 
-/// How many values each child has for one of the array's, if their places follow from its own.
+/// Returns how many values of each child belong to one value of a struct or fixed-size list; `None` for other types.
 fn children_per_value(data_type: &DataType) -> Option<usize> {
     match data_type {
         DataType::Struct(_) => Some(1),
@@ -29,14 +29,14 @@ fn has_offsets(data: &ArrayData) -> bool {
         || data.child_data().iter().any(has_offsets)
 }
 
-/// Some of the values, from the `start`th on.
+/// Returns `len` values from `start` on.
 fn part(data: &ArrayData, start: usize, len: usize) -> Result<ArrayData, ArrowError> {
     if start.checked_add(len).is_none_or(|end| end > data.len()) {
         let message = format!("{len} values from {start} on, where a child has {}", data.len());
         return Err(ArrowError::CDataInterface(message));
     }
     if len == 0 {
-        // It may begin where its values, which were not taken over, would end.
+        // An empty slice may begin beyond the end of its values, which were not imported.
         return Ok(ArrayData::new_empty(data.data_type()));
     }
     let (offset, children): (usize, Result<Vec<ArrayData>, ArrowError>) =

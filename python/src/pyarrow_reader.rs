@@ -1,7 +1,7 @@
-//! Readers of pyarrow, whose batches may come from a generator.
+//! pyarrow's readers, whose batches may come from a generator.
 //!
-//! They are asked as Python asks them: an exception comes out as itself, KeyboardInterrupt and SystemExit among them. Arrow's C stream
-//! would hand over its text only.
+//! They are read through their Python methods, so that exceptions, including KeyboardInterrupt and SystemExit, are kept. Arrow's C stream
+//! would only pass on their text.
 
 use crate::capsule::{import_batch, import_schema};
 use crate::ending::Callee;
@@ -19,9 +19,9 @@ pub(crate) struct PyarrowReader {
 }
 
 impl PyarrowReader {
-    /// `None` if `object` is another one's.
+    /// Returns a reader if `object` is a `pyarrow.RecordBatchReader`, `None` otherwise.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        // Where nobody has imported pyarrow, nothing is of it.
+        // If pyarrow is not imported, the object cannot be pyarrow's.
         let modules = object.py().import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
         let class = match modules.get_item("pyarrow")? {
             Some(pyarrow) => pyarrow.getattr_opt("RecordBatchReader")?,

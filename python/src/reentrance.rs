@@ -1,9 +1,10 @@
-//! A file object whose methods read the file that it is.
+//! File objects whose methods read the same file.
 //!
-//! Such a call would wait for itself, forever: a file object is read by one thread at a time, and a stream is. So it is refused. Whose
-//! methods a thread is in, and who reads, is noted here. If a method waits for another thread, which reads the file, then that is found
-//! out by Python's frames where it waits for a thread or a future. Else nobody can tell a wait that never ends from a long one - a file
-//! that is fetched from a tape - and none ends by itself; Ctrl-C ends it.
+//! Such a call would wait for itself forever, because only one thread at a time reads a file object or a stream. So it is
+//! refused. For this, the threads that are in methods of a file object, and those that read it, are noted here.
+//!
+//! If a method waits for another thread that reads the file, Python's frames show it, provided that it waits for a thread or a future.
+//! Other waits cannot be told from long ones, such as for a file on a tape, so they do not end by themselves; Ctrl-C ends them.
 
 use crate::ending::attached;
 use crate::errors::from_python;
@@ -18,47 +19,48 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-/// How long a thread waits before it looks whether its turn can come at all.
+/// Time that a thread waits before it checks whether its turn can come at all.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Calls of the main thread that a signal has ended, and what Python calls that thread.
+/// Number of calls of the main thread that signals have ended, and Python's identifier of that thread.
 static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
 static MAIN: AtomicU64 = AtomicU64::new(0);
 
-/// A signal ends what this thread does, which is the main one. Who waits for a method that it waits for, and would never come to its end, is
-/// told.
+/// Notes that a signal has ended a call of this thread, the main one. Threads see it that wait for a method which waits for them, and which
+/// would never end.
 pub(crate) fn interrupt() {
-    // Without a name it has read no file object.
+    // A thread without an identifier has not read a file object.
     if let Some(ident) = IDENT.get() {
         MAIN.store(ident, Ordering::Relaxed);
         INTERRUPTS.fetch_add(1, Ordering::Release);
     }
 }
 
-/// A file object that is read: the calls of its methods, and the threads that read it.
+/// The calls of a file object's methods, and the threads that read it.
 #[derive(Clone, Default)]
 pub(crate) struct ObjectCalls(Arc<Mutex<Calls>>);
 
 #[derive(Default)]
 struct Calls {
-    /// What the next call is called: calls do not end in the order in which they begin, where threads have several stacks.
+    /// The last id that was given. Calls need ids because they may end in another order than they begin, as threads may have
+    /// several stacks.
     next: u64,
     methods: Vec<MethodCall>,
-    /// Threads of Python that read the object.
+    /// Python's threads that read the object.
     readers: Vec<Reader>,
 }
 
 struct MethodCall {
     id: u64,
     thread: ThreadId,
-    /// What Python calls the thread.
+    /// Python's identifier of the thread.
     ident: u64,
 }
 
 struct Reader {
     id: u64,
     ident: u64,
-    /// How many calls signals had ended when it began.
+    /// The value of [`INTERRUPTS`] when it began.
     interrupts: u64,
 }
 
@@ -74,7 +76,7 @@ impl Calls {
         self.next
     }
 
-    /// Whether this thread is in a method.
+    /// Returns whether this thread is in a method of the object.
     fn have_this_thread(&self) -> bool {
         let this = thread::current().id();
         self.methods.iter().any(|call| call.thread == this)
@@ -86,7 +88,7 @@ impl ObjectCalls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This thread calls a method, until what is returned is dropped.
+    /// Notes that this thread calls a method, until the guard is dropped.
     pub(crate) fn enter(&self, py: Python<'_>) -> PyResult<InMethod<'_>> {
         let (thread, ident) = (thread::current().id(), ident(py)?);
         let mut calls = self.calls();
@@ -95,7 +97,7 @@ impl ObjectCalls {
         Ok(InMethod { of: self, id })
     }
 
-    /// This thread reads the object, until what is returned is dropped. Fails if it is in a method of the object.
+    /// Notes that this thread reads the object, until the guard is dropped. Fails if it is in a method of the object.
     fn begin(&self) -> Result<Reading> {
         if self.calls().have_this_thread() {
             return Err(Error::argument(
@@ -112,7 +114,7 @@ impl ObjectCalls {
         Ok(Reading { of: self.clone(), id })
     }
 
-    /// Fails if a method that is called now does not come to an end, as far as can be told: who waits for it would wait forever.
+    /// Fails if a running method will never end, as far as can be told, so that waiting for it would take forever.
     fn check_progress(&self) -> Result<()> {
         let calls = self.calls();
         let inside: Vec<u64> = calls.methods.iter().map(|call| call.ident).collect();
@@ -136,7 +138,7 @@ impl ObjectCalls {
         }
     }
 
-    /// Drops what reads the object, whose threads may be in a method that waits for this one.
+    /// Drops a reader of the object, whose threads may be in a method that waits for this thread.
     fn release(&self, reader: impl Send + 'static) {
         let calls = self.calls();
         let (is_called, is_inside) = (!calls.methods.is_empty(), calls.have_this_thread());
@@ -158,12 +160,12 @@ impl ObjectCalls {
     }
 }
 
-/// The calling thread reads the object, if there is one. Fails if it is in a method of the object.
+/// Notes that this thread reads the object, if there is one. Fails if it is in a method of the object.
 pub(crate) fn begin_reading(object: Option<&ObjectCalls>) -> Result<Option<Reading>> {
     object.map(ObjectCalls::begin).transpose()
 }
 
-/// Drops what reads the object, if there is one.
+/// Drops a reader of the object, if there is one.
 pub(crate) fn release(object: Option<&ObjectCalls>, reader: impl Send + 'static) {
     match object {
         Some(object) => object.release(reader),
@@ -171,7 +173,7 @@ pub(crate) fn release(object: Option<&ObjectCalls>, reader: impl Send + 'static)
     }
 }
 
-/// A call of a method, on one thread.
+/// A running call of a method on one thread.
 pub(crate) struct InMethod<'a> {
     of: &'a ObjectCalls,
     id: u64,
@@ -183,7 +185,7 @@ impl Drop for InMethod<'_> {
     }
 }
 
-/// A call that reads.
+/// A running call that reads the object.
 pub(crate) struct Reading {
     of: ObjectCalls,
     id: u64,
@@ -196,7 +198,7 @@ impl Drop for Reading {
 }
 
 thread_local! {
-    /// What Python calls this thread, once it was asked.
+    /// Python's identifier of this thread, once it is known.
     static IDENT: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
@@ -209,12 +211,12 @@ fn ident(py: Python<'_>) -> PyResult<u64> {
     Ok(ident)
 }
 
-/// Whether one of `threads` waits for one of `others`, as far as Python knows.
+/// Returns whether one of `threads` waits for one of `others`, as far as Python's frames show it.
 fn waits_for(threads: Vec<u64>, others: HashSet<u64>) -> PyResult<bool> {
     attached(|py| py.import("marquetry._waiting")?.getattr("waits_for")?.call1((threads, others))?.extract())
 }
 
-/// What threads have one after the other.
+/// A value that threads use one after the other.
 pub(crate) struct Turns<T> {
     is_taken: Mutex<bool>,
     changed: Condvar,
@@ -226,7 +228,7 @@ impl<T> Turns<T> {
         Turns { is_taken: Mutex::new(false), changed: Condvar::new(), value: Mutex::new(value) }
     }
 
-    /// Waits for this thread's turn, without the interpreter's lock. Fails if it does not come, because of a method of `object`.
+    /// Waits for this thread's turn. Must be called without the interpreter's lock. Fails if a method of `object` keeps it from coming.
     pub(crate) fn take(&self, object: Option<&ObjectCalls>) -> Result<Turn<'_, T>> {
         let mut is_taken = self.is_taken();
         while *is_taken {
@@ -253,7 +255,7 @@ impl<T> Turns<T> {
     }
 }
 
-/// The turn of a thread, until this is dropped.
+/// The turn of a thread. It ends when this is dropped.
 pub(crate) struct Turn<'a, T> {
     value: MutexGuard<'a, T>,
     of: &'a Turns<T>,
@@ -274,7 +276,7 @@ impl<T> DerefMut for Turn<'_, T> {
 }
 
 impl<T> Drop for Turn<'_, T> {
-    /// The next one waits for the value until this is over, and no longer.
+    /// Passes the turn on. The next thread then waits at most until the value's lock is released, right after this.
     fn drop(&mut self) {
         *self.of.is_taken() = false;
         self.of.changed.notify_one();

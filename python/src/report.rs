@@ -1,4 +1,4 @@
-//! A page that shows where the bytes of files are.
+//! An HTML page that maps the bytes of files.
 
 use crate::encryption::Decryption;
 use crate::options::Options;
@@ -16,7 +16,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Writes a page about files, each of which has a name there.
+/// Writes an HTML page about files, which are given with the names to show.
 #[pyfunction]
 #[pyo3(signature = (sources, target, options=None))]
 pub(crate) fn report(
@@ -52,7 +52,7 @@ pub(crate) fn report(
     })
 }
 
-/// What is looked at in each file.
+/// What to examine in each file.
 struct Look {
     filter: Option<Predicate>,
     level: Option<Level>,
@@ -86,7 +86,7 @@ impl Look {
     }
 }
 
-/// How deep the rules of the format are checked; `None` for not at all.
+/// Parses the level of the checks; `None` for no checks.
 fn level(name: &str) -> Result<Option<Level>> {
     let levels = [Level::Quick, Level::Default, Level::Deep];
     match levels.into_iter().find(|level| level.name() == name) {

@@ -1,4 +1,4 @@
-//! The footers of encrypted files in one that is in the open, such as `_metadata`: without what tells of values.
+//! Footers of encrypted files for an unencrypted file such as `_metadata`: without what reveals values.
 
 use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema, print_stored_schema};
 use marquetry::errors::{Limits, Result};
@@ -10,7 +10,7 @@ use marquetry::internals::format::{
     ColumnCryptoMetaData, ColumnMetaData, EncryptionWithColumnKey, FileMetaData, KeyValue,
 };
 
-/// What was written, with a note of how each column is encrypted: a writer gives its metadata as they were before.
+/// Adds to the metadata of a written file how each column is encrypted, which the writer's own metadata lack.
 pub(crate) fn noted(
     metadata: ParquetMetaData,
     encryption: Option<&FileEncryptionProperties>,
@@ -34,7 +34,7 @@ pub(crate) fn noted(
     ParquetMetaData::from_thrift(thrift, &Limits::default())
 }
 
-/// The whole footer, for all to read: of columns that are encrypted no statistics, and no boxes around geometries.
+/// Returns the footer without statistics of encrypted columns, and without bounding boxes of their geometries.
 pub(crate) fn shown(metadata: &ParquetMetaData) -> Result<FileMetaData> {
     let mut thrift = metadata.to_thrift()?;
     let hidden: Vec<bool> =
@@ -46,7 +46,7 @@ pub(crate) fn shown(metadata: &ParquetMetaData) -> Result<FileMetaData> {
         for (chunk, _) in group.columns.iter_mut().zip(&hidden).filter(|(_, is_hidden)| **is_hidden) {
             chunk.meta_data = chunk.meta_data.take().map(ColumnMetaData::without_contents);
             if chunk.encrypted_column_metadata.is_none() {
-                // Nothing of what stands here is encrypted, and readers without keys refuse what says so.
+                // What remains is not encrypted, and readers without keys refuse chunks that are marked as encrypted.
                 chunk.crypto_metadata = None;
             }
         }
@@ -55,16 +55,16 @@ pub(crate) fn shown(metadata: &ParquetMetaData) -> Result<FileMetaData> {
     Ok(thrift)
 }
 
-/// Whether the chunks of a column are encrypted. One of an encrypted file that cannot be looked at may be.
+/// Returns whether chunks of a column are encrypted. In an encrypted file, a chunk whose metadata cannot be read may be, too.
 fn is_hidden(metadata: &ParquetMetaData, thrift: &FileMetaData, column: usize) -> bool {
-    // Row groups that were appended have no note.
+    // Appended row groups have no crypto metadata.
     let mut chunks = thrift.row_groups.iter().filter_map(|group| group.columns.get(column));
     let (mut groups, may_be) = (metadata.row_groups(), metadata.encryption().is_some());
     chunks.any(|chunk| chunk.crypto_metadata.is_some())
         || groups.any(|group| group.column(column).map_or(may_be, |chunk| chunk.is_encrypted()))
 }
 
-/// Takes the boxes of hidden columns out of the metadata of GeoParquet, which the Arrow schema may have once more.
+/// Removes the boxes of hidden columns from the GeoParquet metadata, and from their copy in the Arrow schema.
 fn hide_boxes(pairs: &mut [KeyValue], metadata: &ParquetMetaData, hidden: &[bool]) {
     for pair in pairs {
         let Some(text) = pair.value.as_deref() else { continue };

@@ -1,4 +1,4 @@
-//! Where bytes come from: paths, URLs, bytes in memory, file objects.
+//! Where files are read from: paths, URLs, bytes in memory, file objects.
 
 use crate::ending::{Call, Callee};
 use crate::errors::from_python;
@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is to be opened.
+/// An input that was not opened yet.
 pub(crate) enum Input {
     Path(PathBuf),
     Url(String),
@@ -22,12 +22,12 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// What `object` means: text and path-like objects are paths or URLs, `bytes` the contents of a file, and what has `read` and
-    /// `seek` a file. Other buffers are copied.
+    /// Makes an input of an object: text is a path or URL, a path-like object a path, `bytes` are the contents of a file, and an object
+    /// with `read` and `seek` is a file object. Other buffers are copied.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let _call = Call::begin(object.py())?;
         if let Ok(text) = object.cast::<PyString>() {
-            // What is no Unicode is the name of a file, as Python has such.
+            // Text that is not valid Unicode is a file name in Python's encoding for undecodable bytes.
             return Ok(match text.to_str() {
                 Ok(url) if is_url(url) => Input::Url(url.to_owned()),
                 _ => Input::Path(object.extract()?),
@@ -42,7 +42,7 @@ impl Input {
         if object.hasattr("read")? && object.hasattr("seek")? {
             return FileObject::new(object).map(Input::Object);
         }
-        // Whoever holds a writable buffer may change it.
+        // Copied, because a writable buffer may change.
         let buffer = object.py().import("builtins")?.getattr("memoryview")?.call1((object,));
         let Ok(buffer) = buffer else {
             let name = object.get_type().name()?;
@@ -54,7 +54,7 @@ impl Input {
         Ok(Input::Memory(Bytes::from_owner(bytes)))
     }
 
-    /// What errors call it.
+    /// Returns the name of the input in errors.
     pub(crate) fn name(&self) -> Option<String> {
         match self {
             Input::Path(path) => Some(path.display().to_string()),
@@ -63,7 +63,7 @@ impl Input {
         }
     }
 
-    /// The file object, if it is one.
+    /// Returns the calls of the file object, if it is one.
     pub(crate) fn object(&self) -> Option<ObjectCalls> {
         match self {
             Input::Object(file) => Some(file.calls.clone()),
@@ -71,7 +71,7 @@ impl Input {
         }
     }
 
-    /// Opens it; without the interpreter's lock.
+    /// Opens the input. Must be called without the interpreter's lock.
     pub(crate) fn open(self) -> Result<Arc<dyn Source>> {
         Ok(match self {
             Input::Path(path) => Arc::new(LocalFile::open(path)?),
@@ -82,12 +82,12 @@ impl Input {
     }
 }
 
-/// The path that a path-like object says, in text or in bytes.
+/// Returns the path of a path-like object, whether it is text or bytes.
 pub(crate) fn path_of(object: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     object.py().import("os")?.call_method1("fsdecode", (object,))?.extract()
 }
 
-/// An error with the name of the file.
+/// Adds the name of the file to an error.
 pub(crate) fn named(error: Error, name: Option<String>) -> Error {
     match name {
         Some(name) => error.in_file(name),
@@ -95,7 +95,7 @@ pub(crate) fn named(error: Error, name: Option<String>) -> Error {
     }
 }
 
-/// Schemes of stores and web servers.
+/// Schemes of URLs of object stores and web servers.
 const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
 
 fn is_url(text: &str) -> bool {
@@ -106,7 +106,7 @@ fn is_url(text: &str) -> bool {
 fn open_url(url: &str) -> Result<Arc<dyn Source>> {
     use marquetry_object_store::StoreRegistry;
     use std::sync::OnceLock;
-    /// One for the process: connections are used again from file to file.
+    /// One per process, so that files share connections.
     static STORES: OnceLock<StoreRegistry> = OnceLock::new();
     if STORES.get().is_none() {
         let _ = STORES.set(StoreRegistry::new()?);
@@ -120,7 +120,7 @@ fn open_url(url: &str) -> Result<Arc<dyn Source>> {
     Err(Error::unsupported("this build knows no URLs; open a file object of fsspec instead").in_file(url))
 }
 
-/// A file object: what has `read`, `seek` and `tell`. One thread reads at a time, but for files of pyarrow, which have `read_at`.
+/// A file object with `read`, `seek` and `tell`. Only one thread reads at a time, except from pyarrow's files, which have `read_at`.
 pub(crate) struct FileObject {
     calls: ObjectCalls,
     object: Callee,
@@ -159,7 +159,7 @@ impl FileObject {
         if first.is_empty() || first.len() >= len {
             return Ok(first);
         }
-        // What is not buffered may give less than was asked for.
+        // An unbuffered file may return fewer bytes than requested.
         let mut bytes = Vec::from(first);
         while bytes.len() < len {
             let more = piece(&object.call_method1("read", (len - bytes.len(),))?)?;
@@ -176,7 +176,7 @@ fn of_text() -> PyErr {
     PyTypeError::new_err("the file was opened in text mode; a binary file is wanted")
 }
 
-/// What `read` returned: bytes as they are, other buffers copied.
+/// Converts the result of `read`: bytes without a copy, other buffers with one.
 fn piece(read: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     if let Ok(bytes) = read.cast::<PyBytes>() {
         return Ok(Bytes::from_owner(PyBackedBytes::from(bytes.clone())));
@@ -195,7 +195,7 @@ impl Source for FileObject {
     }
 
     fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
-        // Taken without the interpreter's lock, or two threads would wait for each other.
+        // The turn is taken without the interpreter's lock; otherwise two threads could wait for each other.
         let _alone = match self.has_read_at {
             true => None,
             false => Some(self.position.take(Some(&self.calls))?),

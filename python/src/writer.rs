@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Writes batches as a Parquet file.
+/// A writer of a Parquet file.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct Writer {
     schema: SchemaRef,
@@ -31,7 +31,7 @@ pub(crate) struct Writer {
     state: Mutex<State>,
 }
 
-/// Text, or bytes that may be none.
+/// Text, or bytes that may not be UTF-8.
 #[derive(FromPyObject)]
 enum Bytes {
     Text(String),
@@ -47,10 +47,10 @@ impl Bytes {
     }
 }
 
-/// Whether there is a writer, and who has it.
+/// The state of the writer.
 enum State {
     Open(Box<ArrowWriter<Sink>>),
-    /// A call has it.
+    /// A call is using the writer.
     Busy,
     Closed,
 }
@@ -76,15 +76,17 @@ impl Writer {
         let of_writer = schema.clone();
         let begin = move || {
             let begun = Begun(Some(target.create()?));
-            // What is wrong with a schema shows before anything is there.
+            // Discards the sink if the schema cannot be written.
             begun.begin(of_writer, properties)
         };
         let writer = run(py, &cancel, || begin().map_err(|error| in_file(error, name.as_deref())))?;
         Ok(Writer { schema, name, cancel, encryption, state: Mutex::new(State::Open(Box::new(writer))) })
     }
 
-    /// Writes all batches of what has `__arrow_c_stream__` or `__arrow_c_array__`. With `row_group_rows` they are of a table that is
-    /// in memory: row groups have so many rows, and the last one of this call ends with it.
+    /// Writes all batches of an object with `__arrow_c_stream__` or `__arrow_c_array__`.
+    ///
+    /// With `row_group_rows` they are those of a table in memory: row groups get at most that many rows, and the last one ends with this
+    /// call.
     #[pyo3(signature = (data, row_group_rows=None, progress=None))]
     fn write(
         &self,
@@ -103,14 +105,14 @@ impl Writer {
             Ok(batch)
         });
         self.with_writer(py, move |writer| {
-            // What is wrong with a type shows before any row is taken.
+            // A wrong type is reported before any row is taken.
             self.here(accepts(writer, given))?;
             if let Some(rows) = row_group_rows {
                 return self.here(write_table(writer, batches, rows.max(1)));
             }
             let mut rows = 0;
             for batch in batches {
-                // What could not be read is not of this file.
+                // An error of reading the data does not get the name of this file.
                 let batch = batch?;
                 self.here(writer.write(&batch))?;
                 rows += batch.num_rows();
@@ -123,18 +125,18 @@ impl Writer {
         })
     }
 
-    /// Ends the row group.
+    /// Ends the current row group.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.with_writer(py, |writer| self.here(writer.flush()))
     }
 
-    /// Adds a pair of text, or of bytes, to the metadata of the file.
+    /// Adds a key-value pair, of text or bytes, to the metadata of the file.
     fn add_key_value(&self, py: Python<'_>, key: Bytes, value: Option<Bytes>) -> PyResult<()> {
         let pair = KeyValue { key: key.stored(), value: value.map(Bytes::stored) };
         self.with_writer(py, move |writer| self.here(writer.append_key_value_metadata(pair)))
     }
 
-    /// Finishes the file. The footer is what was written.
+    /// Finishes the file and returns its footer.
     fn close(&self, py: Python<'_>) -> PyResult<Footer> {
         let writer = self.take()?;
         let finish = move || {
@@ -147,7 +149,7 @@ impl Writer {
         Ok(Footer::new(Arc::new(finished?)))
     }
 
-    /// Gives the file up.
+    /// Discards the file.
     fn discard(&self, py: Python<'_>) -> PyResult<()> {
         let writer = match self.is_open() {
             true => self.take()?,
@@ -170,13 +172,13 @@ impl Writer {
 }
 
 impl Writer {
-    /// The outcome of what was done to this file, whose name its error has.
+    /// Adds the name of the file to an error.
     fn here<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| in_file(error, self.name.as_deref()))
     }
 
-    /// Does `work` with the writer. If it fails, or Ctrl-C ends it, the file is given up, unless nothing was done: what was written
-    /// before is not lost by rows that are refused.
+    /// Does `work` with the writer. If it fails, or Ctrl-C cancels it, the file is discarded, unless `work` has changed nothing: rows
+    /// that are refused must not lose what was written before.
     fn with_writer<T: Send>(
         &self,
         py: Python<'_>,
@@ -197,13 +199,13 @@ impl Writer {
         outcome
     }
 
-    /// Whether a call that failed has left the writer as it was.
+    /// Returns whether a failed call has left the writer as it was.
     fn is_as_before(&self, py: Python<'_>, writer: &mut ArrowWriter<Sink>, before: Progress) -> bool {
         let may_go_on = !self.cancel.is_cancelled() && progress_of(writer) == before;
         may_go_on && py.detach(|| guarded(|| accepts(writer, self.schema.clone()))).is_ok()
     }
 
-    /// The writer, for one call. Until it is put back, no other call has one.
+    /// Takes the writer for a call. Other calls fail until it is put back.
     fn take(&self) -> PyResult<Box<ArrowWriter<Sink>>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *state, State::Busy) {
@@ -223,12 +225,12 @@ impl Writer {
     }
 }
 
-/// A sink whose file is given up unless a writer takes it.
+/// A sink whose file is discarded unless a writer takes it.
 struct Begun(Option<Sink>);
 
 impl Begun {
     fn begin(mut self, schema: SchemaRef, properties: WriterProperties) -> Result<ArrowWriter<Sink>> {
-        // Nothing is written to a sink before its writer is there, so that a schema is tried on another one.
+        // The schema is tried on another sink first, as a writer that fails would drop this one.
         ArrowWriter::try_new(std::io::sink(), schema.clone(), Some(properties.clone())).map(drop)?;
         let sink = self.0.take().ok_or_else(|| Error::argument("no sink"))?;
         ArrowWriter::try_new(sink, schema, Some(properties))
@@ -243,7 +245,7 @@ impl Drop for Begun {
     }
 }
 
-/// Row groups of `most` rows. None for a table without rows: several readers fail at a row group that has no rows.
+/// Writes row groups of `most` rows. A table without rows gets no row group: several readers fail at empty ones.
 fn write_table(
     writer: &mut ArrowWriter<Sink>,
     batches: impl Iterator<Item = Result<RecordBatch>>,
@@ -267,19 +269,19 @@ fn write_table(
     writer.write_table(&group)
 }
 
-/// Row groups that are in the file, and rows of the one that is begun.
+/// Number of row groups in the file, and of rows in the current one.
 type Progress = (usize, usize);
 
 fn progress_of(writer: &ArrowWriter<Sink>) -> Progress {
     (writer.flushed_row_groups().len(), writer.in_progress_rows())
 }
 
-/// Whether rows of `schema` can be written: the writer says so of none of them. One that has failed takes none, either.
+/// Fails if rows of `schema` cannot be written, by writing an empty batch. A writer that has failed before refuses that, too.
 fn accepts(writer: &mut ArrowWriter<Sink>, schema: SchemaRef) -> Result<()> {
     writer.write(&RecordBatch::new_empty(schema))
 }
 
-/// Fails if a column has nulls that the schema rules out. The engine finds them when it encodes the rows, with those of calls before.
+/// Fails if a column that is not nullable has nulls. The writer would find them only when it encodes the rows, with those of earlier calls.
 fn check_nulls(schema: &SchemaRef, batch: &RecordBatch) -> Result<()> {
     let columns = schema.fields().iter().zip(batch.columns());
     match columns.filter(|(field, _)| !field.is_nullable()).find(|(_, array)| array.logical_null_count() > 0)
@@ -304,7 +306,7 @@ fn in_file(error: Error, name: Option<&str>) -> Error {
 }
 
 impl Drop for Writer {
-    /// A file that is not closed is not written.
+    /// Discards a file that was not closed.
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let State::Open(writer) = std::mem::replace(state, State::Closed) {
