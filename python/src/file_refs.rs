@@ -169,26 +169,31 @@ impl FileContent {
 
 #[pymethods]
 impl FileContent {
+    /// URI of the file with the bytes, if the value has one.
     #[getter]
     fn uri(&self) -> Option<&str> {
         self.uri.as_deref()
     }
 
+    /// Offset of the first byte, if the value has one.
     #[getter]
     fn offset(&self) -> Option<i64> {
         self.offset
     }
 
+    /// Number of bytes, if the value has it.
     #[getter]
     fn size(&self) -> Option<i64> {
         self.size
     }
 
+    /// Media type of the bytes, if the value has one.
     #[getter]
     fn content_type(&self) -> Option<&str> {
         self.content_type.as_deref()
     }
 
+    /// Checksum of the bytes, if the value has one.
     #[getter]
     fn checksum(&self) -> Option<&str> {
         self.checksum.as_deref()

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::Arc;
 
-/// An Arrow schema.
+/// An Arrow schema. It is made from any object with `__arrow_c_schema__`, and exports itself by that method.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct Schema(pub(crate) SchemaRef);
 
@@ -144,17 +144,19 @@ impl Table {
     }
 }
 
-/// A record batch.
+/// A record batch. Other libraries take it by `__arrow_c_array__`, such as `pyarrow.record_batch(batch)`.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct Batch(RecordBatch);
 
 #[pymethods]
 impl Batch {
+    /// Number of rows.
     #[getter]
     fn num_rows(&self) -> usize {
         self.0.num_rows()
     }
 
+    /// The Arrow schema.
     #[getter]
     fn schema(&self) -> Schema {
         Schema(self.0.schema())
