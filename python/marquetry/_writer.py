@@ -137,12 +137,13 @@ def create(target: Any, schema: Any, **options: Any) -> Writer:
     - ``row_group_bytes``: size at which a row group ends, in bytes after encoding and compression. Default: unlimited.
     - ``page_version``: version of data page headers, ``"1.0"`` (the default) or ``"2.0"``.
     - ``checksums``: whether pages get checksums. Default: true.
-    - ``page_index``: whether column indexes and offset indexes are written. Default: true.
+    - ``page_index``: whether column indexes and offset indexes are written. Default: true. False is ignored if ``statistics="page"`` is
+      given.
     - ``sorting_columns``: order of the rows to record in the footer, as triples of leaf column number, descending, nulls first. Rows are
       not sorted. Default: none.
     - ``key_values``: dictionary of texts for the metadata of the file. Default: none.
     - ``compat``: readers for which encodings are chosen: ``"maximum"``, ``"modern"`` (the default) or ``"latest"``.
-    - ``threads``: number of threads that encode columns. Default: 1.
+    - ``threads``: number of threads that encode columns, at least 1. Default: 1.
     - ``memory_limit``: bytes of finished pages in memory, past which pages go to a temporary file. Default: unlimited.
     - ``arrow_schema``: whether the Arrow schema is stored in the file. Default: true. Without it a reader gets durations as integers,
       timestamps of any zone in UTC, dictionaries as their values, and extension types unknown to Parquet, such as ``arrow.bool8``, as
