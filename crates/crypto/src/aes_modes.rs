@@ -1,4 +1,4 @@
-//! AES-GCM and AES-CTR by the crates of RustCrypto.
+//! AES-GCM and AES-CTR with the crates of RustCrypto.
 
 use crate::block_modes::{BlockModes, Nonce, Tag};
 use crate::fast_gcm::faster;
@@ -12,7 +12,7 @@ use aes_gcm::aead::AeadInOut;
 use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
-/// Prepares a key. It is made where it stays: the memory of a box that becomes something else is not wiped.
+/// Prepares a key. Creates the cipher where it stays: a box that is moved into another allocation leaves memory that is not wiped.
 pub(crate) fn block_modes(key: &SecretKey) -> Result<Arc<dyn BlockModes>> {
     let bytes = key.expose();
     let modes: Arc<dyn BlockModes> = match bytes.len() {
