@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// What a view says, but for where.
+    /// Formats the contents of a view, without positions.
     fn said(view: &ChunkView<'_>) -> String {
         let lists = (
             view.encodings().iter().collect::<Vec<_>>(),

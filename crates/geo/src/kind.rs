@@ -36,7 +36,7 @@ pub enum Kind {
     Triangle = 17,
 }
 
-/// What the body of a geometry consists of.
+/// The parts of the body of a geometry.
 pub(crate) enum Body {
     Position,
     Positions,

@@ -9,7 +9,7 @@ use crate::value::Value;
 use crate::variant::Variant;
 use marquetry_base::Result;
 
-/// What is known about all names in the metadata.
+/// The checks that all names in the metadata have passed.
 #[derive(Clone, Copy, PartialEq)]
 enum Names {
     Unknown,

@@ -102,7 +102,7 @@ pub struct ShreddingInference {
     bytes: usize,
 }
 
-/// What was seen at one place of the values.
+/// The kinds of values that were seen at one place.
 #[derive(Debug, Default)]
 struct Place {
     kinds: Kinds,
