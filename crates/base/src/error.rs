@@ -435,7 +435,7 @@ mod tests {
         assert_eq!(error.to_string(), "truncated: x, in page 1, byte 107");
     }
 
-    /// What `anyhow` prints with `{:#}`: the error, and every source after it.
+    /// Formats an error and all its sources as `anyhow` does with `{:#}`.
     fn chain(error: &dyn std::error::Error) -> String {
         let sources = std::iter::successors(error.source(), |error| error.source());
         std::iter::once(error.to_string())

@@ -148,8 +148,8 @@ mod tests {
 
     #[test]
     fn an_end_inside_a_member_is_none() {
-        // Incompressible content that holds its own prefix's trailer would need a collision; zeros after an empty
-        // member's header come closest: the trailer of nothing is eight zeros.
+        // Only by chance can content contain the trailer of its own prefix. Zeros after the header of an empty member
+        // come closest to it: the trailer of no bytes is eight zeros.
         let page = [
             &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff][..], // header
             &[0x01, 0x00, 0x00, 0xff, 0xff],              // one stored block of no bytes, the last

@@ -128,7 +128,7 @@ mod tests {
         Decompressor::default().decompress(page, size, &mut output).map(|()| output)
     }
 
-    /// A frame of a stream: no content size, and a window of `window_log`.
+    /// Compresses a stream: its frame has no content size, and a window of 2^`window_log` bytes.
     fn streamed(content: &[u8], window_log: u32) -> Vec<u8> {
         let mut stream = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
         stream.window_log(window_log).unwrap();
@@ -165,7 +165,7 @@ mod tests {
         assert!(error.contains("ZSTD"), "{error}");
     }
 
-    /// A header of 14 bytes asks for a window of 2 GiB.
+    /// A header of 14 bytes can demand a window of 2 GiB.
     #[test]
     fn a_window_is_no_larger_than_what_may_be_in_it() {
         let content: Vec<u8> = (0..300_000_u32).map(|i| (i / 7 % 251) as u8).collect();
@@ -174,7 +174,7 @@ mod tests {
             let page = streamed(content, window_log);
             let mut decoder = Decompressor::default();
             let mut output = Vec::new();
-            // The second time the decoder reserves the window before it decodes.
+            // In the second round, the decoder reserves the window before it decodes.
             for _ in 0..2 {
                 output.clear();
                 decoder.decompress(&page, len, &mut output).unwrap();
@@ -209,7 +209,7 @@ mod tests {
                 true => page.truncate(at.max(1)),
                 false => page[at] ^= 1_u8 << bit,
             }
-            // With a checksum, what is read is what was written.
+            // The checksum guarantees that whatever can be read is right.
             if let Ok(output) = read(&page, content.len()) {
                 prop_assert!(output == content);
             }

@@ -110,7 +110,7 @@ mod tests {
             let mut out = vec![0; data.len()];
             assert!(modes.gcm_decrypt(&nonce, &aad, &ciphertext, &mut out, &tag));
             assert_eq!(out, bytes(GCM_PLAINTEXT));
-            // Without the tag, the content begins with block 2.
+            // Without the tag, GCM is CTR whose counter begins at 2.
             modes.ctr(&nonce, 2, &ciphertext, &mut out);
             assert_eq!(out, bytes(GCM_PLAINTEXT));
             for bit in 0..128 {

@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn neighbours_on_the_curve_are_neighbours_in_the_plane() {
-        // A grid of 16 x 16 whose cells are those of the curve's fourth level.
+        // The 16 x 16 cells that the first four steps of the curve distinguish.
         let step = 2.0 * HALF_SIDE / 16.0;
         let mut cells = HashMap::new();
         for i in 0..16 {

@@ -259,7 +259,7 @@ const PAYLOAD_BYTES: usize = MAX_SHORT_RUN_WIDTH as usize * PACKED_GROUPS;
 mod tests {
     use super::*;
 
-    /// Bytes of runs and the values they stand for.
+    /// Creates encoded runs and the values that they stand for.
     fn runs(width: u32) -> (Vec<u8>, Vec<u32>) {
         let (mut bytes, mut values) = (Vec::new(), Vec::new());
         let mut state = 7_u32 + width;
@@ -270,7 +270,7 @@ mod tests {
         for _ in 0..200 {
             if next(2) == 0 {
                 let (count, value) = (1 + next(VALUES_PER_RUN as u32), next(1 << width));
-                // Two bytes from 64 values on.
+                // The header takes two bytes from 64 values on.
                 match count << 1 {
                     short @ ..0x80 => bytes.push(short as u8),
                     long => bytes.extend([long as u8 | 0x80, (long >> 7) as u8]),
@@ -304,7 +304,7 @@ mod tests {
                     assert_eq!(end, bytes.len());
                     assert!(out[1..].iter().map(|&value| u32::from(value)).eq(values.iter().copied()));
                 }
-                // No run is cut.
+                // Runs are only unpacked as a whole.
                 for most in [0, 1, 20, 100, 101, 102, 103] {
                     let mut out = Vec::new();
                     let end = kernels.unpack_short_runs(&padded, bytes.len(), 0, width, most, &mut out);

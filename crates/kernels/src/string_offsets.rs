@@ -303,7 +303,7 @@ mod tests {
     use crate::views::long_view;
     use std::panic::catch_unwind;
 
-    /// Also behind small buffers, of which copies have room behind them.
+    /// This holds for small buffers, too, which are copied with padding.
     #[test]
     fn a_view_beyond_its_buffer_is_no_string() {
         let buffer: Vec<u8> = (0..20).collect();

@@ -184,7 +184,7 @@ mod tests {
         let metadata = Metadata::new(&bytes).unwrap();
         assert!(!metadata.is_sorted());
         assert_eq!([0, 1].map(|id| metadata.name(id).unwrap()), ["b", "a"]);
-        // The next value begins anew.
+        // The ids of the next value begin at 0 again.
         names.begin();
         assert_eq!(["z", "b"].map(|name| names.id(name).unwrap()), [0, 1]);
         let bytes = names.metadata().unwrap().to_vec();

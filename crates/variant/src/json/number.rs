@@ -163,7 +163,7 @@ mod tests {
             ("1.5E-3", Value::Double(0.0015)),
             ("1e300", Value::Double(1e300)),
             ("0e999999999999999999999", Value::Double(0.0)),
-            // 2^53 + 1 is no double.
+            // No double equals 2^53 + 1.
             ("9.007199254740993e15", Value::Decimal16(decimal(9_007_199_254_740_993, 0))),
         ] {
             let found = number(text).unwrap();

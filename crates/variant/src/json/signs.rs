@@ -33,7 +33,7 @@ mod tests {
             for place in 0..20 {
                 let mut bytes = vec![b'x'; 25];
                 bytes[place] = sign;
-                // What comes behind makes no difference.
+                // Bytes after the first one that needs an escape make no difference.
                 bytes[22] = b'"';
                 let is_plain = sign >= 0x20 && sign != b'"' && sign != b'\\';
                 assert_eq!(plain_len(&bytes), if is_plain { 22 } else { place }, "{sign} at {place}");
