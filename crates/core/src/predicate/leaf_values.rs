@@ -9,7 +9,7 @@ use marquetry_encoding::{Bitmap, Values};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct LeafValues<'a> {
-    /// One value a slot, anything where it is null; 32-bit indices where `dictionary` is there.
+    /// One value per slot, arbitrary for null slots; 32-bit indices if there is a `dictionary`.
     pub values: &'a Values,
     /// Which slots are not null; `None` if no slot is null.
     pub validity: Option<&'a Bitmap>,

@@ -1,6 +1,7 @@
-//! Pruning by geospatial statistics: bounding boxes and geometry types of a chunk.
+//! Prunes by geospatial statistics: bounding boxes and geometry types of a chunk.
 //!
-//! What is not certain is kept: a chunk without a box, a box of NaNs or one that ends before it begins, and
+//! A chunk is kept unless it is certain that it does not match. So these are kept: a chunk without a box, with a box of
+//! NaNs, or with one that ends before it begins, and
 //!
 //! - of GEOGRAPHY every chunk that has, or may have, more than points: an arc between two points runs further north or south
 //!   than both, and a polygon may have a pole in it. Boxes of vertices, which some writers make, say nothing of these.
