@@ -221,12 +221,12 @@ impl<'a> Bounds<'a> {
         self.max.as_deref().is_none_or(|max| max >= prefix) && self.min.as_deref().is_none_or(is_below)
     }
 
-    /// At most the least value.
+    /// Returns the lower bound: at most the minimum.
     pub(super) fn min(&self) -> Option<&[u8]> {
         self.min.as_deref()
     }
 
-    /// At least the greatest value.
+    /// Returns the upper bound: at least the maximum.
     pub(super) fn max(&self) -> Option<&[u8]> {
         self.max.as_deref()
     }
