@@ -15,9 +15,9 @@ use std::cmp::Ordering;
 pub struct WrongBound<'a> {
     /// `min` or `max`.
     pub name: &'static str,
-    /// The bound, PLAIN.
+    /// The stated bound, PLAIN.
     pub said: &'a [u8],
-    /// The least or the greatest value, PLAIN.
+    /// The actual minimum or maximum, PLAIN.
     pub actual: &'a [u8],
 }
 
