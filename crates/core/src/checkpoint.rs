@@ -39,17 +39,17 @@ pub const CHECKPOINT_FRAME_LEN: u64 = (HEAD_LEN + TAIL_LEN) as u64;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CheckpointFound {
-    /// What it says; pages are before the footer's first byte.
+    /// The parsed footer; pages are before its first byte.
     pub metadata: ParquetMetaData,
     /// The byte range of the footer.
     pub footer: Range<u64>,
     /// Where the file may be truncated: behind the PAR1 of the footer.
     pub end: u64,
-    /// Why it is taken for a footer.
+    /// The evidence that it is a footer.
     pub evidence: Evidence,
 }
 
-/// Why bytes are taken for the footer of what is before them.
+/// The evidence that bytes are the footer of the bytes before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Evidence {

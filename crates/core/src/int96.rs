@@ -95,7 +95,7 @@ mod tests {
         let normalized = normalized(wrapped);
         assert!(key(normalized).0 > JULIAN_DAY_OF_1970);
         assert_eq!(instant(normalized), (days, nanos));
-        // A day before 4713 BC that 64 bits reach is itself.
+        // A day before 4713 BC whose microseconds fit into 64 bits did not wrap around.
         assert_eq!(instant(bytes(-1, 1000)), (-1 - i64::from(JULIAN_DAY_OF_1970), 1000));
     }
 }

@@ -10,7 +10,7 @@
 //! | `covering` | what a file's GeoParquet metadata adds |
 //! | `column_comparison`, `wide_integer` | two columns compared with each other |
 //! | `nested`, `list_levels` | lists, maps and structs, by their levels |
-//! | `evaluate`, `condition`, `in_list`, `box_test`, `geometry_text`, `word_set`, `word_key`, `blocks`, `leaf_values` | a [`BoundPredicate`] tells of values which rows are wanted |
+//! | `evaluate`, `condition`, `in_list`, `box_test`, `geometry_text`, `word_set`, `word_key`, `blocks`, `leaf_values` | a [`BoundPredicate`] is evaluated on values |
 //!
 //! The logic is SQL's, with three values: what compares with NULL is neither true nor false, and only rows for which the
 //! predicate is *true* are wanted.

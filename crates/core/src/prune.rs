@@ -7,8 +7,8 @@
 //! | `dictionary` | dictionaries | the values of chunks that are all dictionary-encoded | the dictionary page |
 //! | `pages` | page index | bounds and null counts of each page | column index and offset index |
 //! | `geospatial` | statistics | boxes of geometries | the footer |
-//! | `column_pair` | both | comparisons of two columns | as they do |
-//! | `nested` | all | lists, maps and groups | as they do |
+//! | `column_pair` | statistics, page index | comparisons of two columns | what these stages read |
+//! | `nested` | all | lists, maps and groups | what these stages read |
 //! | `applicable` | | which stages can decide a predicate at all | |
 //! | `extent`, `trust` | | what bounds and counts mean, and whether they are trusted | |
 //! | `trusted_statistics` | | the same, for callers with pruning rules of their own | |

@@ -32,7 +32,7 @@ pub enum RegionKind {
 pub struct FileRegion {
     /// The range by the footer; a damaged one may be outside of the file.
     pub range: Range<u64>,
-    /// What they are for.
+    /// The purpose of the bytes.
     pub kind: RegionKind,
     /// Row group and column, for parts of a column chunk.
     pub chunk: Option<(usize, usize)>,

@@ -283,14 +283,14 @@ impl Column {
     /// without a logical type.
     ///
     /// - In the plane the box is compared with the smallest box around the geometry's positions; for points this is
-    /// exact.
+    ///   exact.
     /// - For GEOGRAPHY, points are compared. A value with edges counts as being in every box, because their course is
-    /// not computed.
+    ///   not computed.
     /// - Arcs of circles bulge beyond their positions, and are in every box as well.
     /// - If `xmin` is greater than `xmax`, the box contains x from `xmin` up and x up to `xmax`, as across the
-    /// antimeridian.
+    ///   antimeridian.
     /// - An empty geometry is in no box. One without z or m is in a box with any z or m; one whose z are all NaN is in
-    /// none.
+    ///   none.
     ///
     /// A value that is not a geometry is an error when the rows are read.
     ///

@@ -99,7 +99,7 @@ impl ConditionBuilder<'_> {
         let mut values = Vec::new();
         for literal in list {
             match literal {
-                // Whether NULL is the value that is looked for is unknown: "not in" is never true.
+                // Whether a value equals NULL is unknown, so "not in" is never true.
                 Literal::Null if self.is_negated => return Ok(BoundPredicate::never()),
                 Literal::Null => {}
                 literal => {

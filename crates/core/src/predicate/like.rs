@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By trying everything.
+    /// Whether a value matches, by trying all possibilities.
     fn by_trying(pattern: &[char], value: &[char]) -> bool {
         match (pattern, value) {
             ([], value) => value.is_empty(),

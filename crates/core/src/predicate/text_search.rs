@@ -188,7 +188,7 @@ mod tests {
     use bytes::Bytes;
     use proptest::prelude::*;
 
-    /// As a page has them, with other bytes between them, of which some look like the text.
+    /// Returns strings as they are in a page, with other bytes between them, some of which look like the text.
     fn views(strings: &[String], between: &str) -> StringViews {
         let mut page = Vec::new();
         let mut places = Vec::new();
@@ -220,7 +220,7 @@ mod tests {
             let regex = format!("(?s{}){}", if ignores_case { "i" } else { "" }, texts.join(".*"));
             let regex = regex::Regex::new(&regex).unwrap();
             let mut views = views(&strings, &between);
-            // In any order, too, and in other buffers.
+            // Adds strings once more, in any order and in other buffers.
             if !views.is_empty() {
                 for at in order {
                     let again = views.get(at.index(views.len())).to_vec();

@@ -11,7 +11,7 @@ use marquetry_encoding::PhysicalType;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// What is known of the values of some rows of a column, with one value or null per row.
+/// The known bounds and counts of some rows of a column, with one value or null per row.
 #[derive(Debug)]
 pub(super) struct Extent<'a> {
     /// Number of rows.

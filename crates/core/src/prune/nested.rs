@@ -75,7 +75,7 @@ impl NestedTest {
     }
 }
 
-/// What is known of the elements of some rows' lists.
+/// The known bounds and counts of the elements of some rows' lists.
 pub(super) struct Elements<'a> {
     pub(super) levels: LevelCounts,
     /// Whether none of the elements has a value.

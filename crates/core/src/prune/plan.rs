@@ -4,7 +4,7 @@ use super::ranges::{intersection, union};
 use crate::predicate::{BoundPredicate, ColumnComparison, Condition, NestedTest, Node};
 use std::ops::Range;
 
-/// What is known of a condition, or of a predicate, for some rows.
+/// The knowledge about a condition, or about a predicate, for some rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Verdict {
     /// Whether it may be true for some row.

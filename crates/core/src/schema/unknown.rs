@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(near("pr"), [""; 0]);
         assert_eq!(near("naem"), ["name"]);
         assert_eq!(near("NAMES"), ["names", "name"]);
-        // One in the other is not enough, nor is one letter for another.
+        // It is not enough that one name contains the other, or that a name of one letter has another one.
         assert_eq!(near("username"), ["surname"]);
         assert_eq!(near("x"), [""; 0]);
         assert_eq!(near("filename_of_price"), [""; 0]);

@@ -108,14 +108,14 @@ mod tests {
             prop_assert_eq!(requests.iter().map(|r| r.end - r.start).sum::<u64>(), fetched.len() as u64);
             prop_assert!(requests.iter().all(|r| r.start < r.end && r.end - r.start <= range_size_limit));
             prop_assert!(requests.windows(2).all(|pair| pair[0].end <= pair[1].start));
-            // What was not asked for lies in gaps that are worth it.
+            // Superfluous bytes are only in gaps up to the limit.
             let extra: Vec<u64> = fetched.difference(&asked).copied().collect();
             let mut run = 0;
             for (i, byte) in extra.iter().enumerate() {
                 run = if i > 0 && extra[i - 1] + 1 == *byte { run + 1 } else { 1 };
                 prop_assert!(run <= hole_size_limit);
             }
-            // And no two requests could have been one, unless one is a part of a range that was cut.
+            // No two requests could have been one, unless one is a part of a range that was split.
             let is_cut = wanted.iter().any(|range| range.end - range.start > range_size_limit);
             for pair in requests.windows(2) {
                 let (between, both) = (pair[1].start - pair[0].end, pair[1].end - pair[0].start);

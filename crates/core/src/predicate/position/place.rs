@@ -8,7 +8,7 @@ use marquetry_encoding::PhysicalType;
 /// A position among the values that a column can have. Values are PLAIN.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::predicate) enum Position {
-    /// None, because the literal is NaN.
+    /// No position, because the literal is NaN.
     Nan,
     /// Before all values.
     Before,
