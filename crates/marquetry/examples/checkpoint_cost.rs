@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut ratios, mut shares) = (Vec::with_capacity(times), Vec::with_capacity(times));
     for i in 0..times {
         let mut pair = [Duration::ZERO; 2];
-        // Each goes first every other time: the disk still works off what was written before.
+        // They take turns at going first, because the disk still processes what was written before.
         for kind in if i % 2 == 0 { [0, 1] } else { [1, 0] } {
             let every = [None, Some(every)][kind];
             let (time, size, cost) = write(output.as_ref(), &batches, every)?;
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// With against without.
+/// Returns the time with checkpoints relative to that without.
 fn ratio([without, with]: [Duration; 2]) -> f64 {
     with.as_secs_f64() / without.as_secs_f64()
 }

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let kms = Arc::new(AwsKms::from_env()?);
     for double_wrapping in [false, true] {
-        // Data keys are new for each file, and in it, wrapped.
+        // Each file gets new data keys, which it stores wrapped.
         let keys = KeyManagement::new(kms.clone()).with_double_wrapping(double_wrapping);
         let encryption = keys.encryption(&footer, &[(&salaries, "salary")])?.build()?;
         let properties = WriterProperties::builder().with_file_encryption_properties(encryption).build();
