@@ -4,10 +4,10 @@
 //! cargo run --profile dist -p marquetry --example checkpoint_cost -- IN.parquet OUT.parquet [TIMES [BYTES]]
 //! ```
 //!
-//! Each time is that of [`marquetry::create_with_properties`] up to the end of `close`, the sync of the finished file included. With
-//! BYTES checkpoints come so often, otherwise at the default step. Both ways take turns: what a disk does to a single time
-//! is in the best of each and in the median of their ratios as little as it can be. What the writer itself was busy with
-//! checkpoints is told beside them.
+//! Each time is that of [`marquetry::create_with_properties`] up to the end of `close`, including the sync of the
+//! finished file. With BYTES, checkpoints come that often, otherwise at the default step. Both ways take turns, so that
+//! the disk disturbs the best of each, and the median of their ratios, as little as possible. The time that the writer
+//! itself spent on checkpoints is printed beside them.
 
 use arrow_array::RecordBatch;
 use marquetry::file::properties::{CheckpointCost, CheckpointEvery, WriterProperties};

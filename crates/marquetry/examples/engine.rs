@@ -1,9 +1,10 @@
-//! A small engine on Tokio, by public doors only: `cargo run -p marquetry --features object_store --example engine`.
+//! A small engine on Tokio, by the public API only: `cargo run -p marquetry --features object_store --example engine`.
 //!
-//! It answers `SELECT city, count(*), sum(amount), max(day) FROM sales WHERE amount >= 900 AND day >= 60 GROUP BY city` over
-//! files of an object store, and writes the rows of `WHERE` to another one. As in an engine, what is its own stays its own: it
-//! plans by statistics as Arrow arrays and by its own rule, keeps footers, decodes and encodes on the runtime's blocking
-//! threads, has one pool of memory for all that a query reads and writes, and stops all of it by one token.
+//! It answers `SELECT city, count(*), sum(amount), max(day) FROM sales WHERE amount >= 900 AND day >= 60 GROUP BY city`
+//! over files of an object store, and writes the rows of `WHERE` to another one. As in a real engine, the engine stays
+//! in control: it plans by statistics as Arrow arrays with a rule of its own, caches footers, decodes and encodes on
+//! the runtime's blocking threads, has one memory pool for all that a query reads and writes, and cancels all of it
+//! with one token.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};

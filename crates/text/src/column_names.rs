@@ -1,4 +1,4 @@
-//! Names of columns where each must be there once: in headers of CSV and objects of JSON.
+//! Names of columns that must be unique: in headers of CSV and objects of JSON.
 
 use std::collections::HashSet;
 

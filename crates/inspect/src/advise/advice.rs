@@ -1,4 +1,4 @@
-//! What is advised of a file.
+//! The advice for a file.
 
 use super::candidates::Choice;
 use super::finding::Finding;

@@ -1,4 +1,4 @@
-//! One thing to do to a file, with what it was measured to bring.
+//! A recommendation for a file, with its measured effect.
 
 use super::new_type::NewType;
 use std::fmt;

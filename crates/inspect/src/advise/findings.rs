@@ -1,4 +1,4 @@
-//! All kinds of advice, what brings most first.
+//! Finds all kinds of recommendations, the most useful first.
 
 use super::advice::{Advice, ColumnAdvice};
 use super::bloom_filters::bloom_filters;

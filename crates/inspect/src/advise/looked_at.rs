@@ -1,4 +1,4 @@
-//! What was found of some columns, and what there was no time for.
+//! The findings on some columns, and columns for which there was no time.
 
 use super::finding::Finding;
 use super::measure::column_bytes;

@@ -1,4 +1,4 @@
-//! Stretches of rows, encoded for real.
+//! Measures stretches of rows by encoding them.
 
 use super::candidates::Choice;
 use super::time_left::TimeLeft;

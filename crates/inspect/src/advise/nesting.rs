@@ -1,4 +1,4 @@
-//! Lists that are none, and VARIANT that could be shredded.
+//! Lists that never have more than one element, and VARIANT that could be shredded.
 
 use super::finding::{AdviceKind, Change, Confidence, Finding};
 use super::looked_at::LookedAt;

@@ -1,4 +1,4 @@
-//! What is wanted of the advice.
+//! Options for advice.
 
 use super::query::Query;
 use marquetry_core::write::Compat;

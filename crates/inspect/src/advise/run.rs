@@ -1,4 +1,4 @@
-//! The best of each column.
+//! Finds the best choice for each column.
 
 use super::advice::{Advice, ColumnAdvice};
 use super::candidates::{Choice, candidates, likely, usual_saving};

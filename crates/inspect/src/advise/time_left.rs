@@ -1,4 +1,4 @@
-//! How long there is to measure.
+//! The time that is left to measure.
 
 use marquetry_base::Stopwatch;
 use std::time::Duration;

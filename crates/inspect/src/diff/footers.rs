@@ -1,4 +1,4 @@
-//! In what footers differ: schemas, metadata, layouts and statistics.
+//! The differences between footers: schemas, metadata, layouts and statistics.
 
 use crate::stats::{ColumnStats, StatsOptions, footer_stats};
 use crate::value_texts::value_texts;

@@ -1,4 +1,4 @@
-//! Units of INT96 timestamps: those that nanoseconds do not reach get a coarser one, the same in both files.
+//! Units of INT96 timestamps: those that do not fit in nanoseconds get a coarser unit, the same in both files.
 
 use super::compared_columns::comparable;
 use super::diff_file::DiffFile;

@@ -1,4 +1,4 @@
-//! Whether keys ascend or descend from row to row: then each is there once.
+//! Whether keys ascend or descend from row to row, so that each is unique.
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_row::{RowConverter, SortField};

@@ -1,7 +1,8 @@
-//! Compares rows wherever they stand: how often each occurs in both files.
+//! Compares rows wherever they are, by how often each occurs in both files.
 //!
-//! Rows fall into buckets by their hash. A bucket that has as many rows of both files, with the same sum of hashes, has the same rows;
-//! only rows of the others are looked at one by one, as many buckets at a time as memory has room for.
+//! Rows fall into buckets by their hash. If a bucket has as many rows of both files, with the same sum of hashes, these
+//! are the same rows. Only the rows of other buckets are compared one by one, as many buckets at a time as memory has
+//! room for.
 
 use super::row_log::RowLog;
 use marquetry_base::Result;

@@ -1,4 +1,4 @@
-//! Options of comparing rows.
+//! Options for comparing rows.
 
 use marquetry_base::SharedExecutor;
 use marquetry_core::write::{SpillFolder, SpillStore};

@@ -1,6 +1,7 @@
-//! Both files read in turn, where they have not the same rows at the same places: a row, and the one of the other file that is the same,
-//! take each other out once both were seen. What one file has more makes the others come a little later there, and little of them is kept
-//! meanwhile. Enough where few rows differ, whatever the files have; keys, if there are any, must be in order.
+//! Reads both files in turn, for files that do not have the same rows at the same places. Two equal rows, one of each
+//! file, cancel out once both were read. If one file has additional rows, the others come a little later there, and few
+//! rows wait meanwhile. This is enough if few rows differ, whatever the size of the files. Keys, if there are any, must
+//! be in order.
 //!
 //! ```text
 //! left    a b c d e f       b is kept until the end: it was removed

@@ -1,4 +1,4 @@
-//! What is remembered of each row that has a key, in parts by the key: rows with the same key are in the same part of both files.
+//! The log of rows with a key, in parts by the key: rows with the same key are in the same part of both files.
 //!
 //! A part is small enough for the processor's caches, where its rows are looked up. All parts are written to one temporary file, a piece of a
 //! part at a time, once memory has too many of them.

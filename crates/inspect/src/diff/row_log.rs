@@ -1,4 +1,4 @@
-//! What is remembered of each row: a word, in memory while there are few, else in a temporary file.
+//! The log of rows: a word for each row, in memory while there are few, otherwise in a temporary file.
 
 use super::row_sink::RowSink;
 use marquetry_base::{Error, Result};

@@ -1,4 +1,4 @@
-//! The trait of what takes the row hashes of a file.
+//! The trait of logs that take the row hashes of a file.
 
 use marquetry_base::Result;
 

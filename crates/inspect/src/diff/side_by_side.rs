@@ -1,5 +1,6 @@
-//! Both files read side by side, from one row group that begins at the same row in both to the next: nothing is kept of rows that are the
-//! same. Enough where files have equally many rows, few of them differ, and keys, if there are any, are in order.
+//! Reads both files side by side, from one row at which row groups of both begin to the next, and keeps nothing of
+//! equal rows. This is enough if the files have equally many rows, few of them differ, and keys, if there are any, are
+//! in order.
 
 use super::diff_file::DiffFile;
 use super::key_order::KeyOrder;

@@ -1,4 +1,4 @@
-//! The parts that a file is made of: pages, indexes, bloom filters, the footer, gaps.
+//! The parts of a file: pages, indexes, bloom filters, the footer, gaps.
 
 use marquetry_base::Error;
 use marquetry_format::Encoding;

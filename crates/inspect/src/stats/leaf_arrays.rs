@@ -1,4 +1,4 @@
-//! The leaves of a nested array: what stands in structs, lists and maps, as arrays of its own.
+//! The leaves of a nested array, out of structs, lists and maps, as arrays of their own.
 
 use super::strings::LengthStats;
 use arrow_array::cast::AsArray;

@@ -1,4 +1,5 @@
-//! Mean and deviation of what numbers differ from one of them, with a scale: squares of floats need not be floats.
+//! Mean and deviation of the differences between numbers and one of them, with a scale: squares of floats need not be
+//! floats.
 
 /// The moments of some numbers: the difference of their mean from an origin, and the sum of squares of their
 /// differences from the mean.

@@ -1,8 +1,8 @@
 //! Quantiles of more values than are kept: a KLL sketch.
 //!
-//! Levels of samples, of which one on level `i` stands for `2^i` values. A level that is full is sorted, and every other sample
-//! goes up. Which of both, the first or the second, a generator of fixed seed decides: the same values in the same order make
-//! the same sketch, on any machine.
+//! Levels of samples, of which one on level `i` stands for `2^i` values. A level that is full is sorted, and every
+//! other sample goes up. A generator with a fixed seed decides whether these are the first or the second of each pair:
+//! the same values in the same order result in the same sketch, on any machine.
 //!
 //! Source: Karnin, Lang, Liberty: Optimal Quantile Approximation in Streams (2016).
 

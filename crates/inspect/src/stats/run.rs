@@ -1,4 +1,4 @@
-//! Reads columns, several row groups at a time, and gathers what they hold.
+//! Reads columns, several row groups at a time, and computes their statistics.
 //!
 //! A part is one column of the table in one row group. Parts are merged in the order of the file, so that the result is the same
 //! for any number of threads.

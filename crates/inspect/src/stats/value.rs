@@ -1,4 +1,4 @@
-//! The numbers that statistics are made of: those of all types in four forms, so that little code does for many types.
+//! The numbers of all types in four forms, so that little code serves many types.
 
 use crate::word_hash::spread;
 use arrow_buffer::i256;

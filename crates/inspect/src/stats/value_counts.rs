@@ -1,8 +1,9 @@
-//! How often each value occurs, and how many different ones there are: exactly while they are few, within known bounds once they are
-//! many.
+//! Counts how often each value occurs, and how many distinct ones there are: exactly while they are few, within known
+//! bounds once they are many.
 //!
-//! Of many values the frequent ones are kept by the algorithm of Misra and Gries (1982): a counter that is full takes the same number
-//! from all, so that a count is too small by at most what was taken. Distinct values are estimated by HyperLogLog.
+//! Of many values the frequent ones are kept by the algorithm of Misra and Gries (1982): when there are too many
+//! counts, the same number is subtracted from all, so that a count is too small by at most what was subtracted.
+//! Distinct values are estimated by HyperLogLog.
 
 use datasketches::hll::{HllSketch, HllType, HllUnion};
 use std::collections::HashMap;

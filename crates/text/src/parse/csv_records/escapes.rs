@@ -1,7 +1,7 @@
-//! CSV where a character stands before quotes that belong to a cell, as MySQL and Spark write it: `"say \"hi\""`.
+//! CSV with an escape before quotes that belong to a cell, as MySQL and Spark write it: `"say \"hi\""`.
 //!
-//! In cells with quotes around them it also stands before itself, and before line ends, as MySQL has it. Before anything else it is text, as
-//! in Spark, and so it is in cells without quotes, as in Spark and DuckDB. Doubled quotes are one, too.
+//! In quoted cells the escape also precedes itself, and line ends, as in MySQL. Before anything else it is text, as in
+//! Spark, and so it is in cells without quotes, as in Spark and DuckDB. Doubled quotes are one quote, too.
 
 use super::super::texts::Span;
 use super::{BadRecord, Dialect, Splitter, is_terminator};
