@@ -89,7 +89,7 @@ impl TableSource {
         let file = remote::open_with_options(path, options)?;
         if let Some(end) = file.recovered_end() {
             let said = format_args!("not finished: read up to its last checkpoint, which ends at byte {end}");
-            // There is nowhere left to say that this failed.
+            // There is nowhere left to report that this failed.
             let _ = writeln!(io::stderr(), "{}", line(Some(path), said));
         }
         Ok(TableSource::File(file))

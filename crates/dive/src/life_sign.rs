@@ -81,7 +81,7 @@ fn sign(elapsed: Duration) {
     let turn = TURNS[(elapsed.as_millis() / STEP.as_millis()) as usize % TURNS.len()];
     let text = format!("{turn} reading, {} s; Ctrl-C ends", elapsed.as_secs());
     let mut out = stdout();
-    // There is nowhere left to say that this failed.
+    // There is nowhere left to report that this failed.
     let _ = queue!(
         out,
         SavePosition,

@@ -49,7 +49,7 @@ fn take_terminal() -> io::Result<()> {
 /// Gives the terminal back, if [`run`] has it: for who ends the process from elsewhere.
 pub fn restore_terminal() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // There is nowhere left to say that this failed.
+        // There is nowhere left to report that this failed.
         let _ = execute!(stdout(), DisableMouseCapture, LeaveAlternateScreen, cursor::Show);
         let _ = disable_raw_mode();
     }

@@ -13,7 +13,7 @@ pub(crate) struct DiveArgs {
     file: PathBuf,
 }
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const DIVE_HELP: &str = "\
 From the file as a whole Enter leads to its schema, row groups, columns, pages and bytes, and to its rows; Esc leads back, ? shows
 all keys, q ends. Below each list stands what the chosen row means, and which part of the format's specification says so.
