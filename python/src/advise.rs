@@ -1,4 +1,4 @@
-//! What would make a file smaller or faster.
+//! Advice that makes a file smaller or faster.
 
 use crate::encryption::Decryption;
 use crate::errors::to_python;
@@ -88,7 +88,7 @@ fn seconds(seconds: f64) -> PyResult<Duration> {
         .map_err(|_| PyValueError::new_err("budget is a number of seconds, not negative"))
 }
 
-/// What is wanted of the advice.
+/// Parses the options of advice.
 pub(crate) fn wanted(options: &Options<'_>) -> PyResult<AdviseOptions> {
     let goal = match options.take::<String>("for")?.as_deref() {
         None | Some("size") => Goal::Size,
@@ -116,7 +116,7 @@ pub(crate) fn wanted(options: &Options<'_>) -> PyResult<AdviseOptions> {
     Ok(options.with_budget(budget).with_queries(queries))
 }
 
-/// What is advised, as Python takes it.
+/// The advice as a Python dictionary.
 pub(crate) fn facts<'py>(py: Python<'py>, advice: &Advice) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyList::empty(py);
     for column in &advice.columns {

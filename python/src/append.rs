@@ -1,4 +1,4 @@
-//! Rows behind those of a file, which stays where it is.
+//! Appends rows to a file in place.
 
 use crate::capsule::import_batches;
 use crate::conform::conform;
@@ -94,22 +94,22 @@ pub(crate) fn append(
     Ok(Footer::new(Arc::new(metadata)))
 }
 
-/// Ends the change. What the footer says of an encrypted file is told with a note of how its columns are encrypted.
+/// Finishes the change. The footer of an encrypted file is returned with a note of how its columns are encrypted.
 fn finished(edit: FileEdit) -> Result<ParquetMetaData> {
-    // The row groups that were there have notes of their own, but in DuckDB's dialect, where nothing is in the way of this.
+    // Row groups that were already there have notes of their own, except in DuckDB's dialect, where this works without.
     let encryption = encrypted_alike(edit.metadata()).ok().flatten();
     noted(edit.finish()?.metadata, encryption.as_deref())
 }
 
-/// What GeoParquet's metadata says of a file.
+/// The GeoParquet metadata of a file.
 fn geo_of(metadata: &ParquetMetaData) -> Option<GeoParquet> {
     GeoParquet::parse(&metadata.value_of(KEY)?).ok()
 }
 
-/// What the file's is once rows are there of which `added` is said, and the stored Arrow schema without the old one, where readers look
-/// first. Nothing if it stays as it is.
+/// The file's GeoParquet metadata after rows with the metadata `added` were appended, and the stored Arrow schema
+/// without the old metadata, where readers look first. Empty if nothing changes.
 ///
-/// Fails if geometries are in another reference system, or their edges or bytes mean something else.
+/// Fails if geometries have another reference system, or other edges or encodings.
 fn geo_metadata(file: &ParquetMetaData, added: Option<GeoParquet>) -> Result<Vec<KeyValue>> {
     let Some(old) = geo_of(file) else { return Ok(Vec::new()) };
     let new = GeoParquet::merged(&[Some(old.clone()), added])?;
@@ -122,7 +122,7 @@ fn geo_metadata(file: &ParquetMetaData, added: Option<GeoParquet>) -> Result<Vec
     Ok(std::iter::once(KeyValue::new(KEY, new.to_json())).chain(stored).collect())
 }
 
-/// The properties with which dates in milliseconds are stored as the file has them: as DATE, or as INT64.
+/// The properties, with dates in milliseconds stored as in the file: as DATE, or as INT64.
 fn as_stored(
     file: &ParquetMetaData,
     schema: &SchemaRef,
@@ -137,13 +137,13 @@ fn as_stored(
     })
 }
 
-/// Rows on their way into a file that is there: each row group is a file of its own first, in memory.
+/// Appends rows to an existing file: each row group is first written to a file of its own in memory.
 struct Rows {
     edit: FileEdit,
     schema: SchemaRef,
     properties: WriterProperties,
     writer: Option<ArrowWriter<Vec<u8>>>,
-    /// Of GeoParquet, once there are rows.
+    /// The new GeoParquet metadata, once there are rows.
     geo: Option<Vec<KeyValue>>,
 }
 
@@ -157,7 +157,7 @@ impl Rows {
 
     fn write(&mut self, batch: &arrow_array::RecordBatch) -> Result<()> {
         if self.geo.is_none() && batch.num_rows() > 0 {
-            // What a table says of its boxes may be older than its rows.
+            // The boxes in a table's metadata may be older than its rows.
             let schema = batch.schema();
             let said = schema.metadata().get(KEY).and_then(|text| GeoParquet::parse(text).ok());
             self.geo = Some(geo_metadata(self.edit.metadata(), said.map(GeoParquet::of_any_rows))?);
@@ -178,7 +178,7 @@ impl Rows {
         }
     }
 
-    /// Appends what is written.
+    /// Appends the row groups that were written.
     fn end(&mut self) -> Result<()> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
         let (bytes, metadata) = writer.into_parts()?;

@@ -1,7 +1,7 @@
 //! Arrow's C data interface in capsules: the only file here with `unsafe`.
 //!
-//! Nothing is copied in either direction. The PyCapsule protocol says what may be relied on: a capsule of the right name holds a
-//! valid struct of the C data interface, which whoever takes it moves out, and marks as released.
+//! Nothing is copied in either direction. This relies on the PyCapsule protocol: a capsule with the right name holds a
+//! valid struct of the C data interface, which its consumer moves out, and marks as released.
 
 use crate::dictionary_extensions::{with_values, without_dictionaries};
 use crate::ending::{Call, reopen};
@@ -37,7 +37,7 @@ const NOT_TEXT: &str = "the metadata of the schema, or of a field, is not text (
     or take it away, with replace_schema_metadata for that of the schema";
 const NULL_ROW: &str = "a row is null: rows of a table are structs that are there";
 
-/// A reader of batches that may go to another thread.
+/// A reader of batches that can be sent to another thread.
 pub(crate) type BatchReader = Box<dyn RecordBatchReader + Send>;
 
 pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
@@ -46,7 +46,7 @@ pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<B
     PyCapsule::new_with_value(py, exported, SCHEMA)
 }
 
-/// The schema and the array of a batch.
+/// Exports the schema and the array of a batch.
 pub(crate) fn export_batch<'py>(
     py: Python<'py>,
     batch: &RecordBatch,
@@ -68,18 +68,18 @@ pub(crate) fn export_stream<'py>(py: Python<'py>, reader: BatchReader) -> PyResu
     PyCapsule::new_with_value(py, exported, STREAM)
 }
 
-/// A reader that is called by C: it does not panic, its errors have no NUL in their text, and it does not hold the interpreter's
-/// lock, which threads of ours may wait for.
+/// A reader that C code calls: it does not panic, its error texts contain no NUL, and it does not hold the
+/// interpreter's lock, which our threads may wait for.
 struct Guarded {
     reader: Option<BatchReader>,
-    /// Whether there are values whose nulls stay here.
+    /// Whether there are values whose nulls must not be exported.
     changes: bool,
 }
 
 impl Guarded {
     fn detached<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         let mut work = Some(work);
-        // Before PyO3 takes the thread for attached, and gives back what it owes.
+        // Before PyO3 takes the thread for attached, and drops deferred references.
         let lock = Lock::taken();
         let attached = match &lock {
             Some(_) => Python::try_attach(|py| {
@@ -92,14 +92,14 @@ impl Guarded {
         match (attached.flatten(), work) {
             (Some(out), _) => out,
             (None, Some(work)) => work(),
-            // `try_attach` runs its closure or does not.
+            // `try_attach` either runs its closure or does not.
             (None, None) => unreachable!("work that was done has an outcome"),
         }
     }
 }
 
-/// The interpreter's lock, held until this is dropped. A thread that called Python, and then was called by a library which has let
-/// go of the lock meanwhile, counts as attached, and is not.
+/// The interpreter's lock, held until this is dropped. If a thread called Python, and was then called by a library that
+/// has released the lock in the meantime, PyO3 takes the thread for attached, although it is not.
 struct Lock(pyo3::ffi::PyGILState_STATE);
 
 impl Lock {
@@ -147,10 +147,10 @@ impl Drop for Guarded {
     }
 }
 
-/// The schema that `object` has by `__arrow_c_schema__`.
+/// Imports the schema of `object` by `__arrow_c_schema__`.
 pub(crate) fn import_schema(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
     let _call = Call::begin(object.py())?;
-    // As its batches have it: Arrow's export forgets that the keys of a map are sorted.
+    // The schema of its batches: Arrow's export loses that the keys of a map are sorted.
     if let Ok(stream) = object.cast::<crate::table::Stream>() {
         return Ok(stream.get().batch_schema());
     }
@@ -169,7 +169,7 @@ fn read_schema(exported: &FFI_ArrowSchema) -> Result<Schema, ArrowError> {
     Schema::try_from(exported).map_err(of_metadata)
 }
 
-/// What is wrong with metadata that is not text, in words that say so: Arrow's own reader parses nothing else.
+/// A clear error for metadata that is not text: Arrow's own reader parses nothing else.
 fn of_metadata(error: ArrowError) -> ArrowError {
     match error {
         ArrowError::ParseError(text) if text.contains("utf-8") => {
@@ -179,7 +179,7 @@ fn of_metadata(error: ArrowError) -> ArrowError {
     }
 }
 
-/// The batches that `object` has by `__arrow_c_stream__` or `__arrow_c_array__`.
+/// Imports the batches of `object` by `__arrow_c_stream__` or `__arrow_c_array__`.
 pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader> {
     let py = object.py();
     let _call = Call::begin(py)?;
@@ -214,11 +214,11 @@ pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader>
     Err(PyTypeError::new_err(format!("{name} has neither __arrow_c_stream__ nor __arrow_c_array__")))
 }
 
-/// A stream of another library. Not Arrow's own reader, which panics at structs in slices of structs.
+/// A stream of another library. Arrow's own reader is not used, as it panics at structs in slices of structs.
 struct Stream {
     stream: FFI_ArrowArrayStream,
     schema: SchemaRef,
-    /// What its batches become, if that is something else.
+    /// The schema that its batches are converted to, if it differs.
     plain: Option<SchemaRef>,
 }
 
@@ -235,7 +235,7 @@ impl Stream {
         Ok(Stream { stream, schema, plain })
     }
 
-    /// The next batch; `None` at the end.
+    /// Reads the next batch; `None` at the end.
     fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let Some(get_next) = self.stream.get_next else { return Err(no_callback("get_next")) };
         // The other library may call Python.
@@ -258,7 +258,7 @@ impl Stream {
 }
 
 impl Drop for Stream {
-    /// What releases it may be code of Python, too.
+    /// The release callback may be Python code, too.
     fn drop(&mut self) {
         let stream = mem::replace(&mut self.stream, FFI_ArrowArrayStream::empty());
         match Call::begin_detached() {
@@ -282,7 +282,7 @@ impl RecordBatchReader for Stream {
     }
 }
 
-/// The batch that an array is.
+/// Converts an array to a batch.
 ///
 /// # Safety
 /// The array is valid, and of this schema.
@@ -300,7 +300,7 @@ unsafe fn batch_of(array: FFI_ArrowArray, schema: &SchemaRef) -> Result<RecordBa
     Ok(batch)
 }
 
-/// The data of an array. A Null array has no buffers to Arrow's crates, and one to some libraries: polars.
+/// The data of an array. Null arrays have no buffers in Arrow's crates, but one in some libraries, such as polars.
 ///
 /// # Safety
 /// The array is valid, and of this type.
@@ -333,13 +333,13 @@ unsafe fn data_of(array: FFI_ArrowArray, data_type: DataType) -> Result<ArrayDat
     unsafe { from_ffi_and_data_type(array, data_type) }
 }
 
-/// An array of another library, and how many buffers it gave to the Null arrays in it, which have none now.
+/// An array of another library, and the number of buffers that its Null arrays had; they have none now.
 struct WithoutBuffers {
     array: FFI_ArrowArray,
     of_nulls: Vec<(NonNull<FFI_ArrowArray>, i64)>,
 }
 
-/// Takes their buffers from the Null arrays within an array.
+/// Removes the buffers of Null arrays within an array.
 ///
 /// # Safety
 /// The array is valid, of this type, and nobody else's.
@@ -377,7 +377,7 @@ unsafe fn take_buffers_of_nulls(
     }
 }
 
-/// Takes its buffers from a Null array, or from those within an array.
+/// Removes the buffers of a Null array, or of those within an array.
 ///
 /// # Safety
 /// The array is valid, of this type, and nobody else's.
@@ -396,7 +396,7 @@ unsafe fn take_buffers_of_null(
     }
 }
 
-/// Gives the buffers back to the library that releases them.
+/// Restores the buffers for the library that releases them.
 ///
 /// # Safety
 /// `data_of` has made the array, which is not released yet.
@@ -413,7 +413,7 @@ unsafe extern "C" fn release_with_buffers(array: *mut FFI_ArrowArray) {
     drop(without.array);
 }
 
-/// The batch that `object` is by `__arrow_c_array__`, with the names and the metadata of `schema`, whose types it must have.
+/// Imports the batch of `object` by `__arrow_c_array__`, with the names and metadata of `schema`, whose types it must have.
 pub(crate) fn import_batch(object: &Bound<'_, PyAny>, schema: &SchemaRef) -> PyResult<RecordBatch> {
     let py = object.py();
     let capsules = object.call_method0("__arrow_c_array__")?;
@@ -443,7 +443,7 @@ fn no_callback(name: &str) -> ArrowError {
     ArrowError::CDataInterface(format!("the Arrow stream has no {name}"))
 }
 
-/// What the stream says of the call that just failed.
+/// The stream's error of the call that just failed.
 fn last_error(stream: &mut FFI_ArrowArrayStream) -> ArrowError {
     let said = stream.get_last_error.and_then(|get_last_error| {
         // SAFETY: the last call of the stream failed, which is when it may be asked.
@@ -466,7 +466,7 @@ fn take_array(capsules: &Bound<'_, PyTuple>) -> PyResult<(FFI_ArrowSchema, FFI_A
     // SAFETY: as for streams; the empty one that takes its place is a released one.
     let array = unsafe { ptr::replace(pointer.as_ptr(), FFI_ArrowArray::empty()) };
     match array.is_released() {
-        // What it had is gone.
+        // Its contents are gone.
         true => Err(PyValueError::new_err("the Arrow array of the capsule was taken before")),
         false => Ok((schema, array)),
     }
@@ -496,7 +496,7 @@ fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
     batch.map_err(|error| arrow_to_python(py, error))
 }
 
-/// Where the struct of a capsule of this name is.
+/// The address of the struct in a capsule of this name.
 fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<NonNull<T>> {
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast())
 }

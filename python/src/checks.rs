@@ -1,4 +1,4 @@
-//! Files that are looked at as a whole: what is wrong with one, and what is left of one.
+//! Functions that check or recover whole files.
 
 use crate::encryption::Decryption;
 use crate::options::Options;
@@ -108,7 +108,7 @@ pub(crate) fn recover<'py>(
                 return Ok(found.report().clone());
             }
             let recovery = recover_file(input.open()?, &recover)?;
-            // Nothing that was found is no file.
+            // If nothing was found, no file is written.
             if !recovery.report().row_groups.is_empty() {
                 recovery.write(AtomicFile::create(&target)?, None)?.finish()?;
             }

@@ -1,13 +1,14 @@
 //! The end of the interpreter, while other threads still run.
 //!
-//! Python waits for its threads when it ends, but for daemon threads and those of libraries. Before version 3.14 it ends such a thread
-//! where that next takes the interpreter's lock, by unwinding it, and Rust frames on the way abort the process. Where PyO3 takes the lock
-//! it holds the thread instead. But code of Python gives the lock away and takes it again as it likes: a file object, a generator, a
-//! callback. So whatever here may run such code asks first. From the exit on it is refused, and what runs then is waited for, a second. What
-//! runs on is ended by an exception, as nothing else ends a loop. What hears of none, because it waits for something outside of Python,
-//! is left to wait.
+//! Python waits for its threads when it ends, except for daemon threads and those of libraries. Before version 3.14 it
+//! ends such a thread when that next takes the interpreter's lock, by unwinding it, and Rust frames on the way abort
+//! the process. Where PyO3 takes the lock it blocks the thread instead. But Python code releases and takes the lock as
+//! it likes: a file object, a generator, a callback. So anything here that may run such code begins a `Call` first.
+//! From the exit on calls are refused, and running ones are waited for, for a second. Those that go on are ended by an
+//! exception, as nothing else ends a loop. A call that does not see it, as it waits for something outside of Python, is
+//! left waiting.
 //!
-//! The thread that ends the interpreter is never ended itself, and functions of `atexit` that are called later may read and write.
+//! The thread that ends the interpreter is never ended itself, and later `atexit` functions may read and write.
 
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
@@ -18,52 +19,54 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// Calls of Python's code that threads are in.
+/// Number of running calls of Python code.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-/// The threads that are in these calls, by Python's numbers of them; one that calls in a call is here twice.
+/// The threads in these calls, by Python's ids; a thread in nested calls is here repeatedly.
 static CALLERS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// Python's number of this thread, once that was asked for.
+    /// Python's id of this thread, once known.
     static NUMBER: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Operations that threads of Python are in, in Rust or in Python's code.
+/// Number of running operations of Python threads, in Rust or in Python code.
 static OPERATIONS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether there may be no new calls.
+/// Whether new calls are refused.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// The thread that ends the interpreter.
 static LAST: OnceLock<ThreadId> = OnceLock::new();
 
-/// How long the end waits for calls, for those that it ended, and for operations: a generator may wait for rows that never come.
+/// How long the end waits for calls, for those that it ended by an exception, and for operations: a generator may wait
+/// for rows that never come.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long it waits before it looks again.
+/// Interval between checks.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A call of Python's code, until this is dropped.
+/// A call of Python code, until this is dropped.
 pub(crate) struct Call {
     is_counted: bool,
     caller: Option<u64>,
 }
 
 impl Call {
-    /// Fails from the exit on, but on the thread that ends the interpreter. SystemExit ends a thread, and nothing is printed.
+    /// Fails from the exit on, except on the thread that ends the interpreter. The error is SystemExit, which ends a
+    /// thread silently.
     pub(crate) fn begin(py: Python<'_>) -> PyResult<Self> {
         let mut call = Call::begin_detached()?;
         call.note_caller(py);
         Ok(call)
     }
 
-    /// The same of a thread that may be without the interpreter's lock, and does not ask for it.
+    /// As [`begin`](Self::begin), for a thread that may not hold the interpreter's lock; does not take it.
     pub(crate) fn begin_detached() -> PyResult<Self> {
         if is_last() {
             return Ok(Call { is_counted: false, caller: None });
         }
-        // Before it asks, so that the end sees the call, or the call the end.
+        // Counted before the check, so that either the end sees the call, or the call sees the end.
         let mut call = Call { is_counted: true, caller: None };
         CALLS.fetch_add(1, Ordering::SeqCst);
         if IS_CLOSED.load(Ordering::SeqCst) {
@@ -103,13 +106,13 @@ fn callers() -> MutexGuard<'static, Vec<u64>> {
     CALLERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An operation of a thread that is not the main one, until this is dropped.
+/// An operation of a thread other than the main one, until this is dropped.
 pub(crate) struct Operation(());
 
 impl Operation {
-    /// Fails from the exit on, also when other threads may call again.
+    /// Fails from the exit on, even when other threads may call again.
     pub(crate) fn begin() -> PyResult<Self> {
-        // Before it asks, as for calls.
+        // Counted before the check, as for calls.
         OPERATIONS.fetch_add(1, Ordering::SeqCst);
         let operation = Operation(());
         match LAST.get() {
@@ -125,7 +128,7 @@ impl Drop for Operation {
     }
 }
 
-/// Does `call` with the interpreter's lock, unless Python ends.
+/// Runs `call` with the interpreter's lock, unless Python ends.
 pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
     let mut begun = Call::begin_detached()?;
     let attached = Python::try_attach(|py| {
@@ -139,7 +142,7 @@ fn at_exit() -> PyErr {
     PySystemExit::new_err("Python ends")
 }
 
-/// An object of Python that threads of ours call. There is none once it is dropped.
+/// A Python object that our threads call. `None` only during drop.
 pub(crate) struct Callee(Option<Py<PyAny>>);
 
 impl Callee {
@@ -147,14 +150,14 @@ impl Callee {
         Callee(Some(object))
     }
 
-    /// Does `call` with the object and the interpreter's lock, unless Python ends.
+    /// Runs `call` with the object and the interpreter's lock, unless Python ends.
     pub(crate) fn with<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> PyResult<T> {
         attached(|py| call(self.0.as_ref().unwrap_or(&py.None()).bind(py)))
     }
 }
 
 impl Drop for Callee {
-    /// What goes with the last reference may be closed, which is code of Python, too.
+    /// Dropping the last reference may close the object, which runs Python code, too.
     fn drop(&mut self) {
         let object = self.0.take();
         match Call::begin_detached() {
@@ -175,7 +178,7 @@ pub(crate) fn end_calls(py: Python<'_>) {
     }
 }
 
-/// Has the threads that are in Python's code raise SystemExit there.
+/// Raises SystemExit in the threads that run Python code.
 fn end_callers(py: Python<'_>) -> PyResult<()> {
     let ctypes = py.import("ctypes")?;
     let raise = ctypes.getattr("pythonapi")?.getattr("PyThreadState_SetAsyncExc")?;
@@ -186,9 +189,9 @@ fn end_callers(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Lets threads of ours call again if it is the last thread that has work for them: a function of `atexit`, after ours. Not once the
-/// interpreter is being taken apart. Operations of other threads end before, as their next calls are refused: one that could go on would be in
-/// Python's code when the interpreter ends.
+/// Allows calls of our threads again, if the last thread has work for them: in an `atexit` function that runs after
+/// ours. Does nothing once the interpreter is being finalized. Operations of other threads end before that, as their
+/// next calls are refused: one that went on would be in Python code when the interpreter ends.
 pub(crate) fn reopen(py: Python<'_>) {
     if is_last() {
         let is_too_late = is_finalizing(py);
@@ -204,7 +207,7 @@ fn close() {
     wait_for(&CALLS);
 }
 
-/// Waits until there is none, but not for ever.
+/// Waits until the counter is zero, but not forever.
 fn wait_for(counter: &AtomicUsize) {
     let end = Instant::now() + PATIENCE;
     while counter.load(Ordering::SeqCst) > 0 && Instant::now() < end {
@@ -216,7 +219,7 @@ fn is_last() -> bool {
     LAST.get().is_some_and(|last| *last == thread::current().id())
 }
 
-/// Whether it is too late: other threads that take the lock are ended.
+/// Whether the interpreter is being finalized: other threads that take the lock are ended.
 fn is_finalizing(py: Python<'_>) -> bool {
     let asked = py.import("sys").and_then(|sys| sys.call_method0("is_finalizing")?.extract());
     asked.unwrap_or(true)

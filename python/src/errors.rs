@@ -1,7 +1,7 @@
-//! Errors become exceptions.
+//! Converts errors to exceptions.
 //!
-//! The classes are Python's (`marquetry/_errors.py`); what an error says crosses as plain values. An exception of a file object's
-//! own passes through the engine inside an error, and comes out as itself.
+//! The classes are Python's (`marquetry/_errors.py`); the contents of errors are passed as plain values. An exception
+//! of a file object passes through the engine inside an error, and is raised again as itself.
 
 use crate::ending::Call;
 use crate::work::guarded;
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use std::error::Error as StdError;
 use std::io;
 
-/// The exception that `error` is.
+/// Converts an error to an exception.
 pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     if let Some(original) = exception_within(py, error) {
         return original;
@@ -35,22 +35,22 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     made.map_or_else(|failed| failed, PyErr::from_value)
 }
 
-/// The same, of an error of Arrow.
+/// Converts an error of Arrow to an exception.
 pub(crate) fn arrow_to_python(py: Python<'_>, error: ArrowError) -> PyErr {
     to_python(py, &Error::from(error))
 }
 
-/// An error that `exception` caused, while the engine waited for Python.
+/// The error for an exception that was raised while the engine waited for Python.
 pub(crate) fn from_python(exception: PyErr) -> Error {
     Error::caused_by(ErrorKind::Io, "Python raised an exception", exception)
 }
 
-/// The same, for traits of the standard library.
+/// As [`from_python`], for traits of the standard library.
 pub(crate) fn io_from_python(exception: PyErr) -> io::Error {
     io::Error::other(exception)
 }
 
-/// What `error` says, without the interpreter's lock: an exception within it is asked, unless Python ends.
+/// The text of `error`, without the interpreter's lock: an exception within it is formatted, unless Python ends.
 pub(crate) fn shown(error: &Error) -> String {
     let text = Call::begin_detached().ok().and_then(|_call| guarded(|| Ok(error.to_string())).ok());
     text.unwrap_or_else(|| error.message().to_owned())
@@ -70,7 +70,7 @@ fn exception_within(py: Python<'_>, error: &Error) -> Option<PyErr> {
     None
 }
 
-/// The number that the operating system gave.
+/// The error number of the operating system.
 fn errno(error: &Error) -> Option<i32> {
     error.get_ref().and_then(|cause| cause.downcast_ref::<io::Error>()).and_then(io::Error::raw_os_error)
 }

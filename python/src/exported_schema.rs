@@ -1,4 +1,4 @@
-//! Schemas as C has them, with what Arrow's own export forgets: that the keys of a map are sorted.
+//! Exports schemas to C with a flag that Arrow's own export loses: that the keys of a map are sorted.
 
 use arrow_schema::ffi::{FFI_ArrowSchema, Flags};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
@@ -12,7 +12,7 @@ pub(crate) fn exported_schema(schema: &Schema) -> Result<FFI_ArrowSchema, ArrowE
     FFI_ArrowSchema::try_new(&format, columns, None)?.with_metadata(schema.metadata())
 }
 
-/// Whether some map says that its keys are sorted, however deep it is.
+/// Whether some map, at any depth, has sorted keys.
 pub(crate) fn has_sorted_maps(schema: &Schema) -> bool {
     schema.fields().iter().any(|field| has_sorted(field.data_type()))
 }
@@ -37,7 +37,7 @@ fn exported_field(field: &Field) -> Result<FFI_ArrowSchema, ArrowError> {
         .with_metadata(field.metadata())
 }
 
-/// The fields of a type that has some: those of entries of dictionaries, which are written as they are, not among them.
+/// The child fields of a type; none for dictionaries, whose values are written as they are.
 fn children(data_type: &DataType) -> &[FieldRef] {
     match data_type {
         DataType::Struct(fields) => fields,

@@ -38,7 +38,7 @@ pub(crate) struct File {
     object: Option<ObjectCalls>,
 }
 
-/// What is to be read.
+/// The columns and rows to read.
 struct Scan {
     columns: Option<Vec<String>>,
     row_groups: Option<Vec<usize>>,
@@ -170,8 +170,8 @@ impl File {
 }
 
 impl File {
-    /// The file for a call, which a token ends; the call lasts until the last of the three is dropped. Fails if it is the file's own
-    /// object that calls.
+    /// The file for a call, which the token cancels; the call lasts until the last of the three is dropped. Fails if
+    /// the caller is a method of the file's own object.
     fn begin(&self, py: Python<'_>) -> PyResult<(OpenFile, CancelToken, Option<Reading>)> {
         let reading = in_file(begin_reading(self.object.as_ref()), self.name.as_deref());
         let reading = reading.map_err(|error| to_python(py, &error))?;
@@ -257,7 +257,7 @@ impl Scan {
 fn read(open: OpenFile, mut scan: Scan, whole: Option<&str>, options: ArrowReaderOptions) -> Result<Table> {
     let metadata = open.metadata().clone();
     let groups = scan.row_groups.clone().unwrap_or_else(|| (0..metadata.num_row_groups()).collect());
-    // Those that do not exist are the reader's to name.
+    // The reader reports row groups that do not exist.
     let rows = |group: &usize| match *group < metadata.num_row_groups() {
         true => metadata.row_group(*group).num_rows() as usize,
         false => 0,
@@ -288,18 +288,18 @@ fn read(open: OpenFile, mut scan: Scan, whole: Option<&str>, options: ArrowReade
     }
 }
 
-/// Most rows of one batch: offsets of arrays have 32 bits.
+/// Maximum rows of a batch: offsets of arrays have 32 bits.
 const MOST_ROWS: usize = i32::MAX as usize;
 
-/// The file with the units of INT96 that hold what is read of it. Each row group by itself would get units of its own, and a table has
-/// one schema.
+/// The file with INT96 units that hold the values to be read. Each row group on its own would choose its units, but a
+/// table has one schema.
 fn with_fitting_int96(open: OpenFile, scan: &Scan, mut options: ArrowReaderOptions) -> Result<OpenFile> {
     if let Some(mode) = scan.on_corrupt {
         options = options.with_on_corrupt(mode);
     }
     let options = options.with_default_int96(Int96Unit::Auto);
     let groups = open.metadata().num_row_groups();
-    // Row groups that do not exist are the reader's to name.
+    // The reader reports row groups that do not exist.
     let are_there = scan.row_groups.iter().flatten().all(|group| *group < groups);
     if options.int96() != Int96Unit::Auto || !are_there {
         return Ok(open);
@@ -335,7 +335,7 @@ fn collect(open: OpenFile) -> Result<Table> {
         batches.push(batch?);
     }
     if batches.is_empty() {
-        // A column of no rows is a chunk, too.
+        // A column without rows is a chunk, too.
         batches.push(RecordBatch::new_empty(schema.clone()));
     }
     Ok(Table { schema, batches })
@@ -348,7 +348,7 @@ fn in_file<T>(result: Result<T>, name: Option<&str>) -> Result<T> {
     })
 }
 
-/// What has to be known when a file is opened.
+/// Parses the options for opening a file.
 pub(crate) fn reader_options(
     options: Options<'_>,
     mut limits: Limits,
@@ -363,7 +363,7 @@ pub(crate) fn reader_options(
         let asked = options.parsed("text_of_dictionaries", string_layout)?;
         out = out.with_text(None).with_stored_element_names(false);
         out = out.with_hint_policy(move |leaf, stored| pyarrow_types::restored(leaf, stored, asked));
-        // What becomes of the digits is seen to in `_binary_metadata.py`.
+        // `_binary_metadata.py` decodes the digits.
         out = out.with_binary_metadata(true);
     }
     if let Some(int96) = options.parsed("int96", int96_unit)? {

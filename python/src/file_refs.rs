@@ -1,4 +1,4 @@
-//! Values of FILE: readers of the bytes that they refer to.
+//! Readers of the bytes that FILE values refer to.
 
 use crate::capsule::BatchReader;
 use crate::errors::to_python;
@@ -31,7 +31,7 @@ struct Rows {
 }
 
 impl FileRefs {
-    /// Of batches with one column. `allow` are directories, and beginnings of URLs.
+    /// For batches with one column. `allow` are directories, and URL prefixes.
     #[expect(clippy::too_many_arguments, reason = "what a file knows of itself")]
     pub(crate) fn new(
         open: OpenFile,
@@ -153,7 +153,7 @@ impl FileContent {
         })
     }
 
-    /// Up to `most` bytes, or all that are left.
+    /// Reads up to `most` bytes, or all that are left.
     fn read_some(&self, most: Option<usize>) -> Result<Vec<u8>> {
         let mut reader = self.reader.take(self.object.as_ref())?;
         if reader.is_none() {

@@ -1,4 +1,4 @@
-//! What a footer says, as plain values of Python. `marquetry/metadata` makes classes of them.
+//! Footers as plain Python values, from which `marquetry/metadata` makes classes.
 
 use crate::errors::to_python;
 use crate::shown_footer::shown;
@@ -32,12 +32,12 @@ impl Footer {
         if row_group >= groups || column >= self.metadata.row_group(row_group).num_columns() {
             return Err(PyIndexError::new_err(format!("{column} out of bounds")));
         }
-        // Keys of columns are asked for when their columns are, by a thread that must not have the interpreter's lock.
+        // Column keys are retrieved when columns are read, by a thread that must not hold the interpreter's lock.
         let chunk = || self.metadata.row_group(row_group).column(column)?.to_thrift();
         py.detach(chunk).map_err(|error| to_python(py, &error))
     }
 
-    /// A footer with what `change` makes of this one.
+    /// A copy of this footer, changed by `change`.
     fn changed(
         &self,
         py: Python<'_>,
@@ -225,8 +225,8 @@ impl Footer {
 }
 
 impl Footer {
-    /// Which bounds of a chunk are to be trusted, as pruning decides it: `value` are those of the order that the footer declares,
-    /// `deprecated` the older ones. `None` if neither are.
+    /// Which bounds of a chunk are trusted, by the rules of pruning: `value` are those in the order that the footer
+    /// declares, `deprecated` the older ones. `None` if neither are.
     fn trusted_bounds(&self, column: usize, meta: &ColumnMetaData) -> Option<&'static str> {
         let bounds = meta.statistics.as_ref()?;
         let leaf = self.metadata.schema().column(column);
@@ -270,7 +270,7 @@ fn element<'py>(py: Python<'py>, node: &SchemaElement) -> PyResult<Bound<'py, Py
     Ok(out)
 }
 
-/// The name of a logical type, and what it has besides.
+/// The name of a logical type, and its parameters.
 fn logical_type<'py>(py: Python<'py>, logical: &LogicalType) -> PyResult<(&'static str, Bound<'py, PyDict>)> {
     let facts = PyDict::new(py);
     let name = match logical {

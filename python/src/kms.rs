@@ -1,6 +1,6 @@
-//! Keys that a key management service has wrapped, of which Python has the client.
+//! Keys that a key management service has wrapped, with a client in Python.
 //!
-//! Python is asked by whichever thread needs a key, and has its lock for as long as it is asked.
+//! Whichever thread needs a key calls the client, and holds the interpreter's lock for that call.
 
 use crate::encryption::{Decryption, Encryption, key_bytes, with_form};
 use crate::ending::Callee;
@@ -153,7 +153,7 @@ pub(crate) fn decryption_with_kms(
     Decryption::by(py, Arc::new(LateRetriever { unwrapper, material, made: OnceLock::new() }))
 }
 
-/// Finds keys by a client that is made when the first key is wanted: only then is it known which KMS has it.
+/// Retrieves keys with a client that is created for the first key: only then is the KMS known.
 struct LateRetriever {
     unwrapper: Callee,
     material: Callee,
@@ -189,7 +189,7 @@ impl KeyRetriever for LateRetriever {
         if let Some(made) = self.made.get() {
             return made.retrieve_key(key_metadata);
         }
-        // Threads that come at once make it twice, and Python gives both the same.
+        // Concurrent threads create it twice, and Python returns the same client to both.
         let made = self.make(key_metadata)?;
         self.made.get_or_init(|| made).retrieve_key(key_metadata)
     }

@@ -1,4 +1,4 @@
-//! The extension module of the Python package: what `marquetry/*.py` is made of.
+//! The extension module on which `marquetry/*.py` is built.
 //!
 //! ```text
 //! allocator   what memory comes from

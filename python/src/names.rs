@@ -1,11 +1,11 @@
-//! Names that cannot cross Arrow's C data interface: there a name ends at its first NUL.
+//! Names that cannot cross Arrow's C data interface, where a name ends at its first NUL.
 
 use crate::errors::to_python;
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use marquetry::errors::Error;
 use pyo3::prelude::*;
 
-/// Fails if a name in `schema` has a NUL.
+/// Fails if a name in `schema` contains a NUL.
 pub(crate) fn check_names(py: Python<'_>, schema: &Schema) -> PyResult<()> {
     let fields = schema.fields().iter();
     match fields.into_iter().find(|field| has_nul(field)) {
@@ -17,7 +17,7 @@ pub(crate) fn check_names(py: Python<'_>, schema: &Schema) -> PyResult<()> {
     }
 }
 
-/// Whether the name of a field, or of one in it, has a NUL.
+/// Whether the name of a field, or of one within, contains a NUL.
 fn has_nul(field: &Field) -> bool {
     field.name().contains('\0') || children(field.data_type()).iter().any(|child| has_nul(child))
 }

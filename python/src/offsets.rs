@@ -1,12 +1,12 @@
-//! Arrays of other libraries, where a struct or a list of fixed size begins somewhere in its children.
+//! Arrays of other libraries, in which a struct or a fixed-size list has an offset into its children.
 //!
-//! Arrow's crates give the children of a slice offsets of their own, and lose count where one struct is in another. So what
-//! begins later passes that on to its children, from the outside to the inside, until only values and lists have offsets.
+//! Arrow's crates give the children of a slice offsets of their own, and miscount if one struct is in another. So
+//! offsets are passed on to children, from the outside to the inside, until only values and lists have some.
 
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType};
 
-/// The same values, where no struct and no list of fixed size has an offset, or children that are longer.
+/// The same values, with no offsets of structs and fixed-size lists, and no children that are longer than these.
 pub(crate) fn without_offsets(data: ArrayData) -> Result<ArrayData, ArrowError> {
     match has_offsets(&data) {
         true => part(&data, 0, data.len()),
@@ -14,7 +14,7 @@ pub(crate) fn without_offsets(data: ArrayData) -> Result<ArrayData, ArrowError> 
     }
 }
 
-/// How many values each child has for one of the array's, if their places follow from its own.
+/// The number of child values for each value, if their positions follow from its own.
 fn children_per_value(data_type: &DataType) -> Option<usize> {
     match data_type {
         DataType::Struct(_) => Some(1),
@@ -29,14 +29,14 @@ fn has_offsets(data: &ArrayData) -> bool {
         || data.child_data().iter().any(has_offsets)
 }
 
-/// Some of the values, from the `start`th on.
+/// Takes `len` values, from `start` on.
 fn part(data: &ArrayData, start: usize, len: usize) -> Result<ArrayData, ArrowError> {
     if start.checked_add(len).is_none_or(|end| end > data.len()) {
         let message = format!("{len} values from {start} on, where a child has {}", data.len());
         return Err(ArrowError::CDataInterface(message));
     }
     if len == 0 {
-        // It may begin where its values, which were not taken over, would end.
+        // Its offset may be the end of values that were not imported.
         return Ok(ArrayData::new_empty(data.data_type()));
     }
     let (offset, children): (usize, Result<Vec<ArrayData>, ArrowError>) =

@@ -1,4 +1,4 @@
-//! A file again, as is advised.
+//! Rewrites a file as advised.
 
 use crate::advise::{facts, wanted};
 use crate::encryption::{Decryption, Encryption};

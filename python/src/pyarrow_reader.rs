@@ -1,7 +1,7 @@
 //! Readers of pyarrow, whose batches may come from a generator.
 //!
-//! They are asked as Python asks them: an exception comes out as itself, KeyboardInterrupt and SystemExit among them. Arrow's C stream
-//! would hand over its text only.
+//! They are called through Python, so that an exception is raised again as itself, KeyboardInterrupt and SystemExit
+//! included. Arrow's C stream would pass on only its text.
 
 use crate::capsule::{import_batch, import_schema};
 use crate::ending::Callee;
@@ -19,9 +19,9 @@ pub(crate) struct PyarrowReader {
 }
 
 impl PyarrowReader {
-    /// `None` if `object` is another one's.
+    /// `None` if `object` is no such reader.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        // Where nobody has imported pyarrow, nothing is of it.
+        // If nobody has imported pyarrow, no object is of its classes.
         let modules = object.py().import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
         let class = match modules.get_item("pyarrow")? {
             Some(pyarrow) => pyarrow.getattr_opt("RecordBatchReader")?,

@@ -1,4 +1,4 @@
-//! The Arrow types that pyarrow gives columns: it does not restore all of those that were written.
+//! The Arrow types that pyarrow gives columns: it does not restore all stored types.
 
 use arrow_schema::{DataType, TimeUnit};
 use marquetry::arrow::StringLayout;
@@ -6,8 +6,8 @@ use marquetry::basic::PhysicalType;
 use marquetry::schema::Leaf;
 use marquetry::schema::types::{LogicalType, TimeUnit as StoredUnit};
 
-/// What pyarrow makes of `stored`, the type that a column had when it was written. With a layout that is asked for, dictionaries
-/// have it instead.
+/// The type that pyarrow gives a column with the stored type `stored`. If a layout is asked for, it also replaces
+/// dictionaries.
 pub(crate) fn restored(leaf: &Leaf, stored: &DataType, asked: Option<StringLayout>) -> Option<DataType> {
     Some(match stored {
         DataType::Dictionary(keys, values) => match values_of_dictionary(values) {
@@ -16,16 +16,16 @@ pub(crate) fn restored(leaf: &Leaf, stored: &DataType, asked: Option<StringLayou
                 (Some(asked), DataType::Utf8) => asked.text(),
                 (Some(asked), _) => asked.binary(),
             },
-            // Nor is what their values were.
+            // The types of such values are not restored either.
             None => return None,
         },
         DataType::RunEndEncoded(_, values) => return restored(leaf, values.data_type(), asked),
-        // These have no zone, whatever they had when they were written.
+        // These have no time zone, whatever they had when they were written.
         DataType::Timestamp(..) if leaf.physical() == PhysicalType::Int96 => return None,
-        // Integers without an annotation are what the writer alone knows them to be.
+        // Only the writer knows the type of integers without an annotation.
         _ if leaf.logical().is_none() => stored.clone(),
         DataType::Date64 => DataType::Date32,
-        // Whatever unit the writer had, it is the file's.
+        // The unit is the file's, whatever the writer's was.
         DataType::Time32(_) | DataType::Time64(_) => return None,
         DataType::Timestamp(_, zone) => match leaf.logical() {
             Some(LogicalType::Timestamp { unit, .. }) => DataType::Timestamp(arrow_unit(*unit), zone.clone()),
@@ -43,7 +43,7 @@ fn arrow_unit(unit: StoredUnit) -> TimeUnit {
     }
 }
 
-/// The type that entries of a dictionary have; `None` where no dictionary is restored.
+/// The value type of a dictionary; `None` if dictionaries of it are not restored.
 fn values_of_dictionary(stored: &DataType) -> Option<DataType> {
     match stored {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(DataType::Utf8),

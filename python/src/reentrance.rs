@@ -1,9 +1,9 @@
-//! A file object whose methods read the file that it is.
+//! File objects whose methods read the file that they are.
 //!
-//! Such a call would wait for itself, forever: a file object is read by one thread at a time, and a stream is. So it is refused. Whose
-//! methods a thread is in, and who reads, is noted here. If a method waits for another thread, which reads the file, then that is found
-//! out by Python's frames where it waits for a thread or a future. Else nobody can tell a wait that never ends from a long one - a file
-//! that is fetched from a tape - and none ends by itself; Ctrl-C ends it.
+//! Such a call would wait for itself forever, as only one thread at a time reads a file object, or a stream. So it is
+//! refused. This module records in which methods threads are, and who reads. If a method waits for another thread that
+//! reads the file, Python's frames show that where it waits for a thread or a future. Otherwise an endless wait cannot
+//! be told from a long one - for a file that is fetched from a tape - and none is ended automatically; Ctrl-C ends it.
 
 use crate::ending::attached;
 use crate::errors::from_python;
@@ -18,47 +18,47 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-/// How long a thread waits before it looks whether its turn can come at all.
+/// How long a thread waits before it checks whether its turn can come at all.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Calls of the main thread that a signal has ended, and what Python calls that thread.
+/// Number of calls of the main thread that a signal has ended, and Python's id of that thread.
 static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
 static MAIN: AtomicU64 = AtomicU64::new(0);
 
-/// A signal ends what this thread does, which is the main one. Who waits for a method that it waits for, and would never come to its end, is
-/// told.
+/// Notes that a signal ends the call of this thread, which is the main one. Threads that wait for a method which waits
+/// for that call, and so would never end, learn of it.
 pub(crate) fn interrupt() {
-    // Without a name it has read no file object.
+    // A thread without an id has read no file object.
     if let Some(ident) = IDENT.get() {
         MAIN.store(ident, Ordering::Relaxed);
         INTERRUPTS.fetch_add(1, Ordering::Release);
     }
 }
 
-/// A file object that is read: the calls of its methods, and the threads that read it.
+/// A file object that is read: the running calls of its methods, and the threads that read it.
 #[derive(Clone, Default)]
 pub(crate) struct ObjectCalls(Arc<Mutex<Calls>>);
 
 #[derive(Default)]
 struct Calls {
-    /// What the next call is called: calls do not end in the order in which they begin, where threads have several stacks.
+    /// The id of the next call: threads with several stacks do not end calls in the order in which they began.
     next: u64,
     methods: Vec<MethodCall>,
-    /// Threads of Python that read the object.
+    /// Python threads that read the object.
     readers: Vec<Reader>,
 }
 
 struct MethodCall {
     id: u64,
     thread: ThreadId,
-    /// What Python calls the thread.
+    /// Python's id of the thread.
     ident: u64,
 }
 
 struct Reader {
     id: u64,
     ident: u64,
-    /// How many calls signals had ended when it began.
+    /// Number of calls that signals had ended when it began.
     interrupts: u64,
 }
 
@@ -86,7 +86,7 @@ impl ObjectCalls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This thread calls a method, until what is returned is dropped.
+    /// Notes that this thread calls a method, until the returned value is dropped.
     pub(crate) fn enter(&self, py: Python<'_>) -> PyResult<InMethod<'_>> {
         let (thread, ident) = (thread::current().id(), ident(py)?);
         let mut calls = self.calls();
@@ -95,7 +95,8 @@ impl ObjectCalls {
         Ok(InMethod { of: self, id })
     }
 
-    /// This thread reads the object, until what is returned is dropped. Fails if it is in a method of the object.
+    /// Notes that this thread reads the object, until the returned value is dropped. Fails if the thread is in a method
+    /// of the object.
     fn begin(&self) -> Result<Reading> {
         if self.calls().have_this_thread() {
             return Err(Error::argument(
@@ -112,7 +113,7 @@ impl ObjectCalls {
         Ok(Reading { of: self.clone(), id })
     }
 
-    /// Fails if a method that is called now does not come to an end, as far as can be told: who waits for it would wait forever.
+    /// Fails if a running method cannot end, as far as can be determined: waiting for it would last forever.
     fn check_progress(&self) -> Result<()> {
         let calls = self.calls();
         let inside: Vec<u64> = calls.methods.iter().map(|call| call.ident).collect();
@@ -136,7 +137,7 @@ impl ObjectCalls {
         }
     }
 
-    /// Drops what reads the object, whose threads may be in a method that waits for this one.
+    /// Drops a reader of the object, whose threads may be in a method that waits for this thread.
     fn release(&self, reader: impl Send + 'static) {
         let calls = self.calls();
         let (is_called, is_inside) = (!calls.methods.is_empty(), calls.have_this_thread());
@@ -158,12 +159,12 @@ impl ObjectCalls {
     }
 }
 
-/// The calling thread reads the object, if there is one. Fails if it is in a method of the object.
+/// Notes that the calling thread reads the object, if there is one. Fails if the thread is in a method of the object.
 pub(crate) fn begin_reading(object: Option<&ObjectCalls>) -> Result<Option<Reading>> {
     object.map(ObjectCalls::begin).transpose()
 }
 
-/// Drops what reads the object, if there is one.
+/// Drops a reader of the object, if there is one.
 pub(crate) fn release(object: Option<&ObjectCalls>, reader: impl Send + 'static) {
     match object {
         Some(object) => object.release(reader),
@@ -183,7 +184,7 @@ impl Drop for InMethod<'_> {
     }
 }
 
-/// A call that reads.
+/// A call that reads the object.
 pub(crate) struct Reading {
     of: ObjectCalls,
     id: u64,
@@ -196,7 +197,7 @@ impl Drop for Reading {
 }
 
 thread_local! {
-    /// What Python calls this thread, once it was asked.
+    /// Python's id of this thread, once known.
     static IDENT: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
@@ -214,7 +215,7 @@ fn waits_for(threads: Vec<u64>, others: HashSet<u64>) -> PyResult<bool> {
     attached(|py| py.import("marquetry._waiting")?.getattr("waits_for")?.call1((threads, others))?.extract())
 }
 
-/// What threads have one after the other.
+/// A value that threads use one after the other.
 pub(crate) struct Turns<T> {
     is_taken: Mutex<bool>,
     changed: Condvar,
@@ -226,7 +227,8 @@ impl<T> Turns<T> {
         Turns { is_taken: Mutex::new(false), changed: Condvar::new(), value: Mutex::new(value) }
     }
 
-    /// Waits for this thread's turn, without the interpreter's lock. Fails if it does not come, because of a method of `object`.
+    /// Waits for this thread's turn, without the interpreter's lock. Fails if the turn cannot come, because of a method
+    /// of `object`.
     pub(crate) fn take(&self, object: Option<&ObjectCalls>) -> Result<Turn<'_, T>> {
         let mut is_taken = self.is_taken();
         while *is_taken {
@@ -274,7 +276,7 @@ impl<T> DerefMut for Turn<'_, T> {
 }
 
 impl<T> Drop for Turn<'_, T> {
-    /// The next one waits for the value until this is over, and no longer.
+    /// The next thread waits for the value until this drop is over, and no longer.
     fn drop(&mut self) {
         *self.of.is_taken() = false;
         self.of.changed.notify_one();

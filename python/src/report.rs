@@ -1,4 +1,4 @@
-//! A page that shows where the bytes of files are.
+//! An HTML page that shows where the bytes of files are.
 
 use crate::encryption::Decryption;
 use crate::options::Options;
@@ -52,7 +52,7 @@ pub(crate) fn report(
     })
 }
 
-/// What is looked at in each file.
+/// What to report on each file.
 struct Look {
     filter: Option<Predicate>,
     level: Option<Level>,
@@ -86,7 +86,7 @@ impl Look {
     }
 }
 
-/// How deep the rules of the format are checked; `None` for not at all.
+/// The level at which the rules of the format are checked; `None` for no check.
 fn level(name: &str) -> Result<Option<Level>> {
     let levels = [Level::Quick, Level::Default, Level::Deep];
     match levels.into_iter().find(|level| level.name() == name) {

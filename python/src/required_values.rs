@@ -1,7 +1,8 @@
-//! Values that are never null, in structs that may be.
+//! Required values in nullable structs.
 //!
-//! Where the struct is null, so are they in our arrays, as Arrow allows. pandas makes floats of integers with nulls, and other numbers
-//! of large ones; pyarrow refuses to write such values: what goes to other libraries has no nulls in them.
+//! In our arrays such values are null where the struct is, as Arrow allows. pandas converts integers with nulls to
+//! floats, which changes large ones; pyarrow refuses to write such values: so those that go to other libraries have no
+//! nulls.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -17,7 +18,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use std::sync::Arc;
 
-/// Whether there are such values in the columns of a schema.
+/// Whether the columns of a schema contain such values.
 pub(crate) fn has_required_values(schema: &Schema) -> bool {
     schema.fields().iter().any(|field| has_some(field.data_type()))
 }
@@ -39,7 +40,7 @@ fn is_one(field: &Field) -> bool {
     !field.is_nullable() && !field.data_type().is_nested()
 }
 
-/// The batch, with what stands there for their nulls: 0, and no bytes.
+/// The batch with zeros and empty bytes in place of their nulls.
 pub(crate) fn without_nulls(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().map(changed).collect::<Result<_, _>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -54,7 +55,7 @@ fn changed(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         DataType::Struct(fields) => {
             let array = array.as_struct();
             let columns = fields.iter().zip(array.columns()).map(|(field, column)| match is_one(field) {
-                // Below nulls anything may stand, that is not ours.
+                // Values beneath nulls are arbitrary, and may come from others.
                 true => Ok(plain(column).unwrap_or_else(|_| column.clone())),
                 false => changed(column),
             });
@@ -91,7 +92,7 @@ fn list_view<O: OffsetSizeTrait>(array: &ArrayRef) -> Result<ArrayRef, ArrowErro
     Ok(Arc::new(GenericListViewArray::<O>::try_new(field, offsets, sizes, changed(&values)?, nulls)?))
 }
 
-/// The values of an array, all of them.
+/// The values of an array, without its nulls.
 fn plain(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     if array.null_count() == 0 {
         return Ok(array.clone());

@@ -1,4 +1,4 @@
-//! The footers of encrypted files in one that is in the open, such as `_metadata`: without what tells of values.
+//! Footers of encrypted files for a plaintext file, such as `_metadata`: without anything that reveals values.
 
 use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema, print_stored_schema};
 use marquetry::errors::{Limits, Result};
@@ -10,7 +10,7 @@ use marquetry::internals::format::{
     ColumnCryptoMetaData, ColumnMetaData, EncryptionWithColumnKey, FileMetaData, KeyValue,
 };
 
-/// What was written, with a note of how each column is encrypted: a writer gives its metadata as they were before.
+/// The metadata of a written file, with a note of how each column is encrypted: a writer returns them as before encryption.
 pub(crate) fn noted(
     metadata: ParquetMetaData,
     encryption: Option<&FileEncryptionProperties>,
@@ -34,7 +34,7 @@ pub(crate) fn noted(
     ParquetMetaData::from_thrift(thrift, &Limits::default())
 }
 
-/// The whole footer, for all to read: of columns that are encrypted no statistics, and no boxes around geometries.
+/// The whole footer in plaintext: encrypted columns have no statistics, and no boxes around geometries.
 pub(crate) fn shown(metadata: &ParquetMetaData) -> Result<FileMetaData> {
     let mut thrift = metadata.to_thrift()?;
     let hidden: Vec<bool> =
@@ -46,7 +46,7 @@ pub(crate) fn shown(metadata: &ParquetMetaData) -> Result<FileMetaData> {
         for (chunk, _) in group.columns.iter_mut().zip(&hidden).filter(|(_, is_hidden)| **is_hidden) {
             chunk.meta_data = chunk.meta_data.take().map(ColumnMetaData::without_contents);
             if chunk.encrypted_column_metadata.is_none() {
-                // Nothing of what stands here is encrypted, and readers without keys refuse what says so.
+                // Nothing here is encrypted, and readers without keys refuse chunks that claim to be.
                 chunk.crypto_metadata = None;
             }
         }
@@ -55,7 +55,7 @@ pub(crate) fn shown(metadata: &ParquetMetaData) -> Result<FileMetaData> {
     Ok(thrift)
 }
 
-/// Whether the chunks of a column are encrypted. One of an encrypted file that cannot be looked at may be.
+/// Whether the chunks of a column are encrypted. An unreadable chunk of an encrypted file may be.
 fn is_hidden(metadata: &ParquetMetaData, thrift: &FileMetaData, column: usize) -> bool {
     // Row groups that were appended have no note.
     let mut chunks = thrift.row_groups.iter().filter_map(|group| group.columns.get(column));
@@ -64,7 +64,7 @@ fn is_hidden(metadata: &ParquetMetaData, thrift: &FileMetaData, column: usize) -
         || groups.any(|group| group.column(column).map_or(may_be, |chunk| chunk.is_encrypted()))
 }
 
-/// Takes the boxes of hidden columns out of the metadata of GeoParquet, which the Arrow schema may have once more.
+/// Removes the boxes of hidden columns from GeoParquet's metadata, which the Arrow schema may repeat.
 fn hide_boxes(pairs: &mut [KeyValue], metadata: &ParquetMetaData, hidden: &[bool]) {
     for pair in pairs {
         let Some(text) = pair.value.as_deref() else { continue };

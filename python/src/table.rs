@@ -1,4 +1,4 @@
-//! Batches that go to Python: all of them, one, or one after the other.
+//! Batches that go to Python: a table, one batch, or a stream.
 
 use crate::capsule::{
     BatchReader, export_batch, export_schema, export_stream, import_batches, import_schema,
@@ -137,7 +137,7 @@ impl Table {
 }
 
 impl Table {
-    /// Its batches.
+    /// A reader of its batches.
     pub(crate) fn reader(&self) -> BatchReader {
         let batches = self.batches.clone().into_iter().map(Ok);
         Box::new(RecordBatchIterator::new(batches, self.schema.clone()))
@@ -200,12 +200,12 @@ impl Stream {
         Stream { schema: reader.schema(), cancel, name, object, reader: Turns::new(Some(reader)) }
     }
 
-    /// A call that reads. Fails if it is the file's own object that calls.
+    /// Notes a call that reads. Fails if the caller is a method of the file's own object.
     fn begin(&self, py: Python<'_>) -> PyResult<Option<Reading>> {
         begin_reading(self.object.as_ref()).map_err(|error| self.failed(py, error))
     }
 
-    /// The reader, once no other call has it.
+    /// Takes the reader, once no other call has it.
     fn take_reader(&self) -> Result<Option<BatchReader>> {
         Ok(self.reader.take(self.object.as_ref())?.take())
     }
@@ -229,7 +229,7 @@ impl Stream {
         self.schema.as_ref().clone()
     }
 
-    /// The reader, which can be had once.
+    /// Takes the reader, which is possible once.
     pub(crate) fn take(&self, py: Python<'_>) -> PyResult<BatchReader> {
         let _reading = self.begin(py)?;
         let reader = py.detach(|| self.take_reader());
@@ -300,9 +300,9 @@ impl Stream {
     }
 }
 
-/// A reader whose errors have the name of the file, whoever reads it.
+/// A reader whose errors name the file, whoever reads it.
 struct OfFile {
-    /// Until it is dropped.
+    /// `None` only during drop.
     reader: Option<BatchReader>,
     schema: SchemaRef,
     name: Option<String>,

@@ -1,8 +1,8 @@
-//! Text in arrays of other libraries, which may be any bytes: the C data interface asks for UTF-8, and nobody has looked.
+//! Checks text in arrays of other libraries: the C data interface requires UTF-8, but nobody has checked that.
 //!
-//! Text of Rust is UTF-8, or what is done with it may be anything; and a column of Parquet's STRING with other bytes is one that no
-//! reader takes. Only what the rows use is looked at. What is null is not, but what lies in a struct or a list that is null is:
-//! who works on that array by itself does not know.
+//! Rust requires text to be UTF-8, or behaviour is undefined; and no reader accepts other bytes in a STRING column of
+//! Parquet. Only text that rows use is checked. Null text is not, but text in a null struct or list is: code that uses
+//! the inner array alone does not know of these nulls.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
@@ -32,11 +32,11 @@ pub(crate) fn check_text(batch: &RecordBatch) -> Result<(), ArrowError> {
     Ok(())
 }
 
-/// Where a text is that is not UTF-8.
+/// The place of a text that is not UTF-8.
 struct Bad {
-    /// In the array.
+    /// Index in the array.
     index: usize,
-    /// Names of what leads from the array to the text, from the inside to the outside.
+    /// Names on the path from the array to the text, from the inside to the outside.
     path: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Bad {
         self
     }
 
-    /// The same text, in the array that has this one within.
+    /// The same text, in the array that contains this one.
     fn in_row(self, index: usize) -> Self {
         Bad { index, ..self }
     }
@@ -75,7 +75,7 @@ fn holds_text(data_type: &DataType) -> bool {
     }
 }
 
-/// A text that is not UTF-8, if there is one.
+/// Finds a text that is not UTF-8.
 fn bad_text(array: &ArrayRef) -> Option<Bad> {
     if array.is_empty() || !holds_text(array.data_type()) {
         return None;
@@ -135,7 +135,7 @@ fn bad_text(array: &ArrayRef) -> Option<Bad> {
     }
 }
 
-/// The first text that is not UTF-8.
+/// Finds the first text that is not UTF-8.
 fn bad_string<O: OffsetSizeTrait>(array: &GenericStringArray<O>) -> Option<usize> {
     let (bytes, offsets) = (array.value_data(), array.value_offsets());
     let (first, last) = (offsets[0].as_usize(), offsets[array.len()].as_usize());
@@ -151,7 +151,7 @@ fn bad_string<O: OffsetSizeTrait>(array: &GenericStringArray<O>) -> Option<usize
             return None;
         }
     }
-    // What null rows have is no text.
+    // Values beneath nulls are no text.
     (0..array.len()).find(|&row| {
         let value = bytes.get(offsets[row].as_usize()..offsets[row + 1].as_usize());
         array.is_valid(row) && !value.is_some_and(is_utf8)
@@ -162,16 +162,16 @@ fn is_utf8(bytes: &[u8]) -> bool {
     from_utf8(bytes).is_ok()
 }
 
-/// Most bytes that are looked at all at once, for each byte of a text: views, or lists, may use little of what they lie in.
+/// Maximum bytes that are checked at once for each byte of text: views, or lists, may use little of their buffers.
 const SPREAD: usize = 2;
 
 /// The row of a text that is not UTF-8.
 fn bad_view(array: &StringViewArray) -> Option<usize> {
     let (views, buffers) = (array.views(), array.data_buffers());
-    // What long texts use of each buffer: from the first byte to the last.
+    // The range that long texts use of each buffer.
     let mut used = vec![Range { start: usize::MAX, end: 0 }; buffers.len()];
     let mut bytes_of_texts = 0;
-    // PERF: one pass over the views, and where all is ASCII no other.
+    // PERF: one pass over the views, and no other if everything is ASCII.
     for (row, &view) in views.iter().enumerate() {
         if is_inline_ascii(view) || array.is_null(row) {
             continue;
@@ -213,13 +213,13 @@ fn bad_view(array: &StringViewArray) -> Option<usize> {
     long().find(|text| !of_text(text)).map(|(row, _)| row)
 }
 
-/// Whether a text is short, so that it is in the view itself, and ASCII.
+/// Whether a text is short enough to be in the view itself, and ASCII.
 fn is_inline_ascii(view: u128) -> bool {
     const NOT_ASCII: u128 = 0x8080_8080_8080_8080_8080_8080 << 32;
     view as u32 <= MAX_INLINE_VIEW_LEN && view & NOT_ASCII == 0
 }
 
-/// The buffer and the bytes in it of a long text.
+/// The buffer of a long text, and its bytes there.
 fn place_of(view: u128) -> Option<(usize, Range<usize>)> {
     let ByteView { length, buffer_index, offset, .. } = ByteView::from(view);
     let start = offset as usize;
@@ -230,7 +230,7 @@ fn in_list<O: OffsetSizeTrait>(array: &GenericListArray<O>) -> Option<Bad> {
     between(array.values(), array.value_offsets())
 }
 
-/// Values from the first offset to the last one.
+/// Checks values from the first offset to the last.
 fn between<O: OffsetSizeTrait>(values: &ArrayRef, offsets: &[O]) -> Option<Bad> {
     let (first, last) = (offsets.first()?.as_usize(), offsets.last()?.as_usize());
     let bad = bad_text(&values.slice(first, last - first))?;
@@ -259,7 +259,7 @@ fn in_runs<R: RunEndIndexType>(array: &RunArray<R>) -> Option<Bad> {
     let ends = array.run_ends();
     let (first, last) = (ends.get_start_physical_index(), ends.get_end_physical_index());
     let bad = bad_text(&array.values().slice(first, last + 1 - first))?;
-    // Runs before it end where it begins, counted from where the runs begin.
+    // Earlier runs end where it begins, counted from the beginning of the runs.
     let end_of = |run: usize| number(ends.values()[run]);
     let row = match bad.index {
         0 => 0,
@@ -272,8 +272,8 @@ fn number<N: ArrowNativeTypeOp>(end: N) -> usize {
     end.as_usize()
 }
 
-/// Values of which each row has one, by its number: all of them, if there are no more than rows; those that are used, if there are, or
-/// if one of all is not UTF-8. `numbers` gives the number of a value, and its row.
+/// Checks values that rows refer to by index: all of them, if there are no more than rows; only the used ones, if there
+/// are more, or if one of all is not UTF-8. `numbers` returns pairs of a value's index and its row.
 fn in_used(values: &ArrayRef, rows: usize, numbers: impl FnOnce() -> Vec<(usize, usize)>) -> Option<Bad> {
     if values.len() <= rows && bad_text(values).is_none() {
         return None;

@@ -1,7 +1,7 @@
-//! Work without the interpreter's lock, which Ctrl-C ends.
+//! Runs work without the interpreter's lock, and lets Ctrl-C cancel it.
 //!
-//! Python runs the handlers of signals in its main thread only, and only when that asks. So work of the main thread is done by
-//! another one, while it waits and asks. Other threads do their work themselves.
+//! Python runs signal handlers in its main thread only, and only when that checks for signals. So another thread does
+//! the work of the main thread, which waits and checks. Other threads do their work themselves.
 
 use crate::ending::{Call, Operation, reopen};
 use crate::errors::to_python;
@@ -13,11 +13,11 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long the main thread waits before it asks for signals.
+/// Interval at which the main thread checks for signals.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Does `work` without the interpreter's lock. A signal whose handler raises cancels `token`, and the exception is the outcome.
-/// A panic becomes an error.
+/// Runs `work` without the interpreter's lock. A signal whose handler raises cancels `token`, and the exception is
+/// returned. A panic becomes an error.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     token: &CancelToken,
@@ -64,7 +64,7 @@ pub(crate) fn run<T: Send>(
     }
 }
 
-/// The outcome of `work`, of which a panic is an error.
+/// Runs `work`, and converts a panic to an error.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<&str>().copied();

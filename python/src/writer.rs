@@ -31,7 +31,7 @@ pub(crate) struct Writer {
     state: Mutex<State>,
 }
 
-/// Text, or bytes that may be none.
+/// Text, or bytes that may not be UTF-8.
 #[derive(FromPyObject)]
 enum Bytes {
     Text(String),
@@ -47,10 +47,10 @@ impl Bytes {
     }
 }
 
-/// Whether there is a writer, and who has it.
+/// The state of the writer.
 enum State {
     Open(Box<ArrowWriter<Sink>>),
-    /// A call has it.
+    /// A call is using it.
     Busy,
     Closed,
 }
@@ -170,13 +170,13 @@ impl Writer {
 }
 
 impl Writer {
-    /// The outcome of what was done to this file, whose name its error has.
+    /// Adds the name of this file to an error.
     fn here<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| in_file(error, self.name.as_deref()))
     }
 
-    /// Does `work` with the writer. If it fails, or Ctrl-C ends it, the file is given up, unless nothing was done: what was written
-    /// before is not lost by rows that are refused.
+    /// Runs `work` with the writer. If it fails, or Ctrl-C cancels it, the file is discarded, unless nothing was done:
+    /// refused rows do not destroy what was written before.
     fn with_writer<T: Send>(
         &self,
         py: Python<'_>,
@@ -197,13 +197,13 @@ impl Writer {
         outcome
     }
 
-    /// Whether a call that failed has left the writer as it was.
+    /// Whether a call that failed has left the writer unchanged.
     fn is_as_before(&self, py: Python<'_>, writer: &mut ArrowWriter<Sink>, before: Progress) -> bool {
         let may_go_on = !self.cancel.is_cancelled() && progress_of(writer) == before;
         may_go_on && py.detach(|| guarded(|| accepts(writer, self.schema.clone()))).is_ok()
     }
 
-    /// The writer, for one call. Until it is put back, no other call has one.
+    /// Takes the writer for one call. Until it is put back, no other call can.
     fn take(&self) -> PyResult<Box<ArrowWriter<Sink>>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *state, State::Busy) {
@@ -223,12 +223,12 @@ impl Writer {
     }
 }
 
-/// A sink whose file is given up unless a writer takes it.
+/// A sink whose file is discarded unless a writer takes it.
 struct Begun(Option<Sink>);
 
 impl Begun {
     fn begin(mut self, schema: SchemaRef, properties: WriterProperties) -> Result<ArrowWriter<Sink>> {
-        // Nothing is written to a sink before its writer is there, so that a schema is tried on another one.
+        // Nothing may be written to a sink before its writer exists, so the schema is tried with another sink first.
         ArrowWriter::try_new(std::io::sink(), schema.clone(), Some(properties.clone())).map(drop)?;
         let sink = self.0.take().ok_or_else(|| Error::argument("no sink"))?;
         ArrowWriter::try_new(sink, schema, Some(properties))
@@ -243,7 +243,7 @@ impl Drop for Begun {
     }
 }
 
-/// Row groups of `most` rows. None for a table without rows: several readers fail at a row group that has no rows.
+/// Writes row groups of `most` rows; none for a table without rows: several readers fail at an empty row group.
 fn write_table(
     writer: &mut ArrowWriter<Sink>,
     batches: impl Iterator<Item = Result<RecordBatch>>,
@@ -267,19 +267,20 @@ fn write_table(
     writer.write_table(&group)
 }
 
-/// Row groups that are in the file, and rows of the one that is begun.
+/// The number of row groups in the file, and of rows in the unfinished one.
 type Progress = (usize, usize);
 
 fn progress_of(writer: &ArrowWriter<Sink>) -> Progress {
     (writer.flushed_row_groups().len(), writer.in_progress_rows())
 }
 
-/// Whether rows of `schema` can be written: the writer says so of none of them. One that has failed takes none, either.
+/// Whether rows of `schema` can be written: the writer reports that for an empty batch. A failed writer accepts none.
 fn accepts(writer: &mut ArrowWriter<Sink>, schema: SchemaRef) -> Result<()> {
     writer.write(&RecordBatch::new_empty(schema))
 }
 
-/// Fails if a column has nulls that the schema rules out. The engine finds them when it encodes the rows, with those of calls before.
+/// Fails if a column has nulls that the schema forbids. The engine would find them only when it encodes the rows, with
+/// those of earlier calls.
 fn check_nulls(schema: &SchemaRef, batch: &RecordBatch) -> Result<()> {
     let columns = schema.fields().iter().zip(batch.columns());
     match columns.filter(|(field, _)| !field.is_nullable()).find(|(_, array)| array.logical_null_count() > 0)
@@ -304,7 +305,7 @@ fn in_file(error: Error, name: Option<&str>) -> Error {
 }
 
 impl Drop for Writer {
-    /// A file that is not closed is not written.
+    /// A file that is not closed is discarded.
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let State::Open(writer) = std::mem::replace(state, State::Closed) {
