@@ -80,7 +80,7 @@ fn measure(batches: &[RecordBatch], codec: &str) -> Result<Cost> {
     Ok(Cost { bytes: file.len(), write, read: clock.seconds() })
 }
 
-/// How long this thread runs.
+/// Measures how long this thread runs.
 struct Clock {
     wall: Instant,
     /// None where the system does not tell.

@@ -21,9 +21,9 @@ pub(crate) struct ReadComparison<'a> {
     pub(crate) name: &'a str,
     pub(crate) title: &'a str,
     pub(crate) file: &'a Bytes,
-    /// What to read it as. None: as the peer does when it is not told.
+    /// The schema to read it as. None: the peer's default.
     pub(crate) schema: Option<&'a SchemaRef60>,
-    /// How many threads ours has; the peer has one.
+    /// Threads of ours; the peer has one.
     pub(crate) threads: usize,
     /// Whether decompressing the pages is timed too.
     pub(crate) with_codec: bool,
@@ -34,11 +34,11 @@ impl ReadComparison<'_> {
     /// Measures.
     ///
     /// # Errors
-    /// When both sides can read the file but their values differ. When one cannot, that is said on stderr and the row has
-    /// no time of it.
+    /// When both sides can read the file but their values differ. If one cannot, that is printed on stderr, and the row
+    /// has no time of it.
     pub(crate) fn race(&self) -> Result<Row> {
         let ReadComparison { name, file, threads, .. } = *self;
-        // What the peer is not told it finds out itself: what it says of a file is not always what it can be told.
+        // Without a schema the peer infers one itself: the schema that it reports is not always one that it accepts.
         let peer_schema = match self.schema {
             Some(schema) => Some(SchemaRef60::clone(schema)),
             None => self.can("the peer", parquet_side::schema(file)),
@@ -49,7 +49,7 @@ impl ReadComparison<'_> {
         let read_ours = || count(open_ours(threads)?, RecordBatch::num_rows);
         let read_peer = || count(open_peer()?, RecordBatch60::num_rows);
 
-        // Without a schema it could not even be opened, and that was said.
+        // Without a schema the file could not even be opened, which was printed.
         let peer_rows = if schema.is_some() { self.can("the peer", read_peer()) } else { None };
         let our_rows = self.can("ours", read_ours());
         if our_rows.is_some() && peer_rows.is_some() {
@@ -80,13 +80,13 @@ impl ReadComparison<'_> {
         Ok(Row { name, title, rows, ours, peer, memcpy, codec, alone, sizes: None })
     }
 
-    /// What was found out, or None, and why is said.
+    /// The result, or None after printing the error.
     fn can<T>(&self, whose: &str, result: std::result::Result<T, impl Display>) -> Option<T> {
         result.inspect_err(|error| eprintln!("{}: {whose}: {error}", self.name)).ok()
     }
 }
 
-/// Measures the writing of `batches`, which go nowhere but are counted.
+/// Measures writing `batches`, whose bytes are only counted.
 ///
 /// # Errors
 /// When either side cannot write them.

@@ -90,7 +90,7 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What was written is what is read, by both.
+/// Both must read what was written.
 fn check(file: &Bytes, input: &Input, how: How) -> Result<()> {
     same_values::compare(open_ours(file, how)?, input.peer.iter().cloned().map(Ok))?;
     match how {

@@ -61,7 +61,7 @@ pub(crate) struct Options {
 
 const SELECTIVITIES: [f64; 6] = [0.0001, 0.001, 0.01, 0.1, 0.5, 1.0];
 
-/// What a row is wanted by: its key is below this.
+/// The condition: the key is below this.
 #[derive(Clone)]
 enum Below {
     Int(i64),
@@ -78,7 +78,7 @@ impl Below {
         }
     }
 
-    /// `count` of all keys are below it.
+    /// `count` of all keys are below these.
     fn all(count: usize) -> [Below; 3] {
         [Below::Int(count as i64), Below::Text(text(count)), Below::Double(count as f64 / 8.0)]
     }
@@ -125,7 +125,7 @@ fn text(key: usize) -> String {
     format!("a key of some length {key:010}")
 }
 
-/// The keys three times, and other columns: what a query gives besides what it asks by.
+/// The keys in three types, and other columns that a query returns.
 fn table(rows: usize, keys: &[usize]) -> Result<RecordBatch60> {
     let mut rng = Rng::new(5);
     let ints: ArrayRef = Arc::new(Int64Array::from_iter_values(keys.iter().map(|&key| key as i64)));

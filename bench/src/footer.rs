@@ -185,7 +185,7 @@ fn peer_parse(footer: &Bytes) -> Result<ParquetMetaData60> {
     Ok(ParquetMetaDataReader::decode_metadata(footer)?)
 }
 
-/// What both sides say of a column chunk.
+/// The facts about a column chunk, as both sides report them.
 #[derive(PartialEq, Debug)]
 struct Facts<'a> {
     path: &'a str,
@@ -256,7 +256,7 @@ fn peer_facts<'a>(chunk: &'a ColumnChunkMetaData, path: &'a str) -> Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// A number that everything has a part in.
+    /// A number that depends on all facts.
     fn sum(&self) -> usize {
         let numbers = self.numbers.iter().chain(self.places.iter().flatten()).chain(&self.def_levels);
         let numbers = numbers.fold(0, |sum: i64, number| sum.wrapping_add(*number)) as usize;
@@ -281,7 +281,7 @@ fn peer_walk(metadata: &ParquetMetaData60) -> usize {
     chunks.fold(0, |sum, chunk| sum.wrapping_add(peer_facts(chunk, chunk.column_descr().name()).sum()))
 }
 
-/// Fails unless both say the same of each chunk.
+/// Fails unless both report the same of each chunk.
 fn same(footer: &Bytes) -> Result<()> {
     let (ours, peer) = (our_parse(footer)?, peer_parse(footer)?);
     for (i, row_group) in peer.row_groups().iter().enumerate() {
@@ -341,7 +341,7 @@ fn peer_column(
     Ok(builder.build()?.map(|batch| Ok(batch?)))
 }
 
-/// Runs both in turn. What they open is dropped within the time. Short ones are repeated to fill a millisecond.
+/// Runs both in turn. Dropping what they open counts. Short runs are repeated to fill a millisecond.
 fn race(
     name: String,
     rounds: u32,

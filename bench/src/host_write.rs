@@ -91,7 +91,7 @@ fn by_host(
         let mut chunks: Vec<Option<errors::Result<ArrowColumnChunk>>> =
             columns.iter().map(|_| None).collect();
         let mut tasks: Vec<_> = columns.into_iter().zip(&mut chunks).enumerate().collect();
-        // Whoever takes the largest column last keeps the others waiting.
+        // Taking the largest column last would keep the others waiting.
         tasks.sort_by_key(|(root, _)| bytes(row_group, *root));
         let queue = Mutex::new(tasks);
         let next = || queue.lock().ok()?.pop();
@@ -112,12 +112,12 @@ fn by_host(
     Ok(())
 }
 
-/// How much memory a column of a row group takes, about.
+/// Approximate memory of a column of a row group, in bytes.
 fn bytes(batches: &[RecordBatch], root: usize) -> usize {
     batches.iter().map(|batch| batch.column(root).to_data().get_slice_memory_size().unwrap_or(0)).sum()
 }
 
-/// A column of one row group. Of lineitem each field is one column.
+/// Encodes a column of one row group. In lineitem each field is one column.
 fn write_column(
     mut column: ArrowColumnWriter,
     batches: &[RecordBatch],
@@ -129,7 +129,7 @@ fn write_column(
     column.close()
 }
 
-/// The batches cut into groups of `most` rows.
+/// Splits the batches into groups of `most` rows.
 fn row_groups(batches: &[RecordBatch], most: usize) -> Vec<Vec<RecordBatch>> {
     let mut groups = vec![Vec::new()];
     let mut room = most;

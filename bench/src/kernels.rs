@@ -1,6 +1,6 @@
 //! `kernels`: the inner loops alone, at each level that the CPU has, and in parts of the scalar one.
 //!
-//! Each loop gets a block that stays in the cache, many times over. Levels take turns, and have to make the same of it.
+//! Each loop processes a block that stays in the cache, many times. Levels take turns, and must give the same results.
 
 mod cases;
 
@@ -30,21 +30,21 @@ pub(crate) struct Options {
     values: u32,
 }
 
-/// How fast a loop is at one level.
+/// The speed of a loop at one level.
 #[derive(Serialize)]
 struct Speed {
     name: String,
     /// `any` where there is one version for all CPUs.
     level: &'static str,
     values_per_second: f64,
-    /// To the scalar level.
+    /// Relative to the scalar level.
     ratio: Option<f64>,
 }
 
 /// Measures, and prints a row for each loop.
 ///
 /// # Errors
-/// When a level makes something else of a block than the scalar one.
+/// When a level's result for a block differs from the scalar one.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let cases = cases::cases(options.values as usize);
     let cases: Vec<&Case> = cases.iter().filter(|case| case.name.contains(&options.filter)).collect();
@@ -103,7 +103,7 @@ fn measure(case: &Case, options: &Options) -> Result<Vec<Speed>> {
     Ok(speeds.collect())
 }
 
-/// As many runs as take a millisecond, about.
+/// The number of runs that take about a millisecond.
 fn repeats(case: &Case, kernels: &Kernels, out: &mut Out) -> u32 {
     let once = seconds(case, kernels, 16, out).max(1e-9);
     (1e-3 / once).ceil().clamp(1.0, 1e6) as u32

@@ -52,11 +52,11 @@ struct Peaks {
     name: &'static str,
     ours: u64,
     peer: u64,
-    /// How much more ours is.
+    /// By how much ours exceeds the peer's.
     difference: i64,
 }
 
-/// Ours may take as much as the peer, and this much more.
+/// Ours may exceed the peer's by this much.
 const ALLOWED_MORE: i64 = 64 << 20;
 
 /// Measures, and prints a row for each file.
@@ -96,7 +96,7 @@ fn peak_of(side: Side, path: &Path) -> Result<u64> {
     Ok(String::from_utf8(output.stdout)?.trim_end().parse()?)
 }
 
-/// What the child does.
+/// Runs in the child process.
 pub(crate) fn scan(options: &Scan) -> Result<()> {
     let file = File::open(&options.file)?;
     match options.side {
@@ -110,7 +110,7 @@ pub(crate) fn scan(options: &Scan) -> Result<()> {
     Ok(())
 }
 
-/// The most bytes that were resident, of the lines that Linux has of a process.
+/// The peak of resident bytes, from the status that Linux reports of a process.
 fn peak(status: &str) -> Option<u64> {
     let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix("kB")?;
     Some(kilobytes.trim_end().parse::<u64>().ok()? * 1024)

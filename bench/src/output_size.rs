@@ -21,8 +21,8 @@ pub(crate) fn output_size(batches: impl Iterator<Item = Result<RecordBatch>>) ->
     Ok(size)
 }
 
-/// Values, offsets or views, and validity. Of views only the strings too long to be inline are counted beside them,
-/// and of a dictionary the keys alone, as its values are few.
+/// Values, offsets or views, and validity. For views, only strings too long to be inline are counted in addition; for
+/// dictionaries, only the keys, as their values are few.
 fn array_size(array: &ArrayRef) -> Result<usize> {
     let rows = array.len();
     let values = match array.data_type() {

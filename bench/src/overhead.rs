@@ -1,4 +1,4 @@
-//! `overhead`: what costs something while a file is scanned, though it reads nothing of it.
+//! `overhead`: what costs time during a scan although it reads nothing.
 //!
 //! Metrics are always counted: they are priced in the scan itself. Tasks may run on the threads of a host: these and our own scan in
 //! turn. A scan can be cancelled: how long it takes to end is measured at random moments of it.

@@ -23,12 +23,12 @@ pub(crate) struct Pages {
 struct Page {
     codec: Codec,
     stored: Bytes,
-    /// Bytes that it has when it is decompressed.
+    /// Decompressed size in bytes.
     len: usize,
 }
 
 impl Pages {
-    /// Finds them.
+    /// Finds the pages.
     pub(crate) fn of(file: &Bytes) -> Result<Pages> {
         let limits = Arc::new(Limits::default());
         let metadata = read_metadata(file, &limits)?.metadata;
@@ -66,7 +66,7 @@ fn find(file: &Bytes, chunk: ColumnChunk<'_>, options: PageOptions, pages: &mut 
     Ok(())
 }
 
-/// What of the page is compressed: of V2 pages the values alone, and only if they say so.
+/// The compressed part of a page: for V2 pages only the values, and only if the header says so.
 fn compressed(codec: Codec, stored: Bytes, start: &LocatedHeader) -> Result<Option<Page>> {
     let levels = match &start.header.data_page_header_v2 {
         Some(header) if !header.is_compressed => return Ok(None),

@@ -35,7 +35,7 @@ pub(crate) fn open<T: ChunkReader + 'static>(
     Ok(reader.map(|batch| Ok(batch?)))
 }
 
-/// What the peer reads the file as when it is not told.
+/// The schema that the peer infers.
 pub(crate) fn schema(file: &Bytes) -> Result<SchemaRef> {
     let metadata = ArrowReaderMetadata::load(file, ArrowReaderOptions::new())?;
     Ok(SchemaRef::clone(metadata.schema()))

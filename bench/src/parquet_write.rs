@@ -82,7 +82,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// A flat column of one row group.
+/// Encodes a flat column of one row group.
 fn write_column(
     mut writer: ArrowColumnWriter,
     batches: &[RecordBatch],
@@ -97,7 +97,7 @@ fn write_column(
     Ok(writer.close()?)
 }
 
-/// The batches cut into groups of `most` rows.
+/// Splits the batches into groups of `most` rows.
 fn row_groups(batches: &[RecordBatch], most: usize) -> Vec<Vec<RecordBatch>> {
     let mut groups = Vec::new();
     let (mut group, mut room) = (Vec::new(), most);

@@ -162,7 +162,7 @@ fn questions(sf: f64) -> Vec<Question> {
     all
 }
 
-/// A list of objects: what is asked of which file, and how many rows that wants.
+/// Writes a list of objects: the question, its file, and the number of matching rows.
 fn write(path: &Path, asked: &[(&Question, PathBuf, usize)]) -> Result<()> {
     let each = asked.iter().map(|(question, file, rows)| {
         let Question { name, sql, others, .. } = question;
@@ -201,7 +201,7 @@ fn peer_filter(file: &Bytes, question: &Question, counts: bool) -> Result<usize>
     count(reader.build()?.map(|batch| Ok(batch?)), RecordBatch60::num_rows)
 }
 
-/// Everything is read, and filtered then.
+/// Reads everything, and filters afterwards.
 fn peer_scan(file: &Bytes, question: &Question, counts: bool) -> Result<usize> {
     let builder = peer_builder(file)?;
     let read = |names: &[&str]| ProjectionMask::columns(builder.parquet_schema(), names.iter().copied());
@@ -251,7 +251,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             let times = in_turn(
                 options.rounds,
                 [
-                    // Sets and patterns of the peer are made before, too.
+                    // Sets and patterns of the peer are prepared before, too.
                     Some(&mut || ours(&file, question, &predicate, counts).map(drop)),
                     Some(&mut || peer_filter(&file, question, counts).map(drop)),
                     Some(&mut || peer_scan(&file, question, counts).map(drop)),

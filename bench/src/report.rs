@@ -9,7 +9,7 @@ use crate::parquet_side;
 use crate::row::Row;
 use crate::timing::Times;
 
-/// One object of the JSON list. Times are in seconds; what a side that could not read the file has a part in is null.
+/// One object of the JSON list. Times are in seconds; values that depend on a side that could not read the file are null.
 #[derive(Serialize)]
 struct Entry<'a> {
     name: &'a str,
@@ -103,7 +103,7 @@ pub(crate) fn two(figure: f64) -> String {
     format!("{figure:.2}")
 }
 
-/// The columns that some row has a value for, if only the one that there is no measuring without.
+/// The columns for which some row has a value; the ratio is always shown.
 fn shown(rows: &[Row]) -> Vec<&'static Column> {
     let is_shown =
         |column: &&Column| column.short == "ratio" || rows.iter().any(|row| (column.cell)(row).is_some());

@@ -16,11 +16,11 @@ pub(crate) struct Row {
     pub(crate) ours: Option<Times>,
     /// None when the peer could not read the file.
     pub(crate) peer: Option<Times>,
-    /// One copy of as many bytes as the output of reading, or the input of writing, has. None without a time of ours.
+    /// One copy of as many bytes as the output of reading, or the input of writing. None without a time of ours.
     pub(crate) memcpy: Option<Times>,
-    /// Decompressing each page of the file, where that was measured.
+    /// Decompressing each page of the file, if measured.
     pub(crate) codec: Option<Times>,
-    /// Ours on one thread, where `ours` had more.
+    /// Ours on one thread, if `ours` had more.
     pub(crate) alone: Option<Times>,
     /// Bytes of the file that ours and the peer wrote, if they wrote one.
     pub(crate) sizes: Option<(usize, usize)>,
@@ -37,12 +37,12 @@ impl Row {
         Some(self.peer?.median / self.ours?.median)
     }
 
-    /// Our speed as a part of the speed of a memcpy of the output.
+    /// Our speed relative to a memcpy of the output.
     pub(crate) fn memcpy_ratio(&self) -> Option<f64> {
         Some(self.memcpy?.best / self.ours?.best)
     }
 
-    /// Our time in parts of what cannot be saved: decompressing, and one memcpy of the output.
+    /// Our time relative to the unavoidable: decompressing, and one memcpy of the output.
     pub(crate) fn over(&self) -> Option<f64> {
         Some(self.ours?.best / (self.codec?.best + self.memcpy?.best))
     }

@@ -54,7 +54,7 @@ fn to_60(ours: &RecordBatch, peer: &SchemaRef) -> Result<RecordBatch60> {
     bridge::batch_60(ours, peer)
 }
 
-/// Floats are equal when their bits are; dictionaries when the strings are that their keys name.
+/// Floats are equal if their bits are; dictionaries if the strings of their keys are.
 fn same_rows(ours: &RecordBatch60, peer: &RecordBatch60, first_row: usize) -> Result<()> {
     let schema = peer.schema();
     for ((ours, peer), field) in ours.columns().iter().zip(peer.columns()).zip(schema.fields()) {

@@ -4,7 +4,7 @@
 //! columns, one of embeddings and one of 1,200 columns, all as the peer writes them by default. Or any files: `foreign.py` makes
 //! some with other writers.
 //!
-//! Beside the peer stands what cannot be saved: decompressing the pages, and copying the output once.
+//! Besides the peer, it is compared with the unavoidable: decompressing the pages, and copying the output once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub(crate) struct Generated {
     pub(crate) name: &'static str,
     table: &'static str,
     codec: &'static str,
-    /// What the table is, less its size.
+    /// What the table is, without its size.
     what: &'static str,
 }
 
@@ -85,7 +85,7 @@ impl Generated {
     }
 }
 
-/// Measures each of the files whose name the filter lets through.
+/// Measures each file whose name matches the filter.
 pub(crate) fn run(options: &Options) -> Result<Vec<Row>> {
     let wanted = |name: &str| name.contains(&options.common.filter);
     if !options.files.is_empty() {
@@ -116,12 +116,12 @@ fn measure(options: &Options, name: &str, title: &str, path: &Path) -> Result<Ro
     .race()
 }
 
-/// What a row is called.
+/// The name of a row.
 fn with_threads(name: &str, threads: u16) -> String {
     if threads > 1 { format!("{name}_{threads}t") } else { name.to_owned() }
 }
 
-/// The name of the file, less what it ends in.
+/// The file name without its extension.
 fn name_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }

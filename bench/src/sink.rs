@@ -1,17 +1,17 @@
-//! Where a file is written to, and what writes it.
+//! Sinks of files, and their writers.
 
 use std::io::{self, Write};
 
 use crate::error::Result;
 
-/// Where a file goes: bytes, or nowhere.
+/// A sink of a file's bytes, which may discard them.
 pub(crate) trait Sink: Write + Send {}
 impl<W: Write + Send> Sink for W {}
 
-/// What writes a file into a sink.
+/// A function that writes a file to a sink.
 pub(crate) type Writing<'a> = &'a dyn Fn(&mut dyn Sink) -> Result<()>;
 
-/// Counts bytes, and forgets them.
+/// Counts bytes, and discards them.
 #[derive(Default)]
 pub(crate) struct Counting(pub(crate) usize);
 

@@ -58,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Our defaults with this codec, but for what is asked for.
+/// Our defaults with this codec, except for requested options.
 fn properties(options: &Options, codec: &str, compat: Compat) -> Result<WriterProperties> {
     let mut builder = WriterProperties::builder().set_compression(codec.parse()?).set_compat(compat);
     if let Some(bytes) = options.dictionary_bytes {

@@ -85,7 +85,7 @@ pub(crate) fn parquet(dir: &Path, kind: &str, sf: f64, codec: &str) -> Result<Pa
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch60>>>;
 
-/// The rows of a table: at scale factor 1 as many as TPC-H says, or as stands here.
+/// The rows of a table: at scale factor 1 as many as in TPC-H, or as defined here.
 fn batches(kind: &str, sf: f64) -> Result<Batches> {
     if !(sf > 0.0 && sf.is_finite()) {
         return Err("the scale factor must be greater than 0".into());
@@ -137,13 +137,13 @@ fn keep(path: &Path, batches: Batches) -> Result<()> {
 }
 
 impl Table {
-    /// For our side.
+    /// The batches for our side.
     pub(crate) fn ours(&self) -> Result<Vec<RecordBatch>> {
         let reader = FileReader::try_new_buffered(File::open(&self.path)?, None)?;
         Ok(reader.collect::<std::result::Result<_, _>>()?)
     }
 
-    /// The same for the peer.
+    /// The batches for the peer.
     pub(crate) fn peer(&self) -> Result<Vec<RecordBatch60>> {
         let reader = FileReader60::try_new_buffered(File::open(&self.path)?, None)?;
         Ok(reader.collect::<std::result::Result<_, _>>()?)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::Result;
 
-/// Seconds that one thing took, of several runs.
+/// Best and median time of several runs, in seconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) best: f64,
@@ -20,14 +20,14 @@ impl Times {
     }
 }
 
-/// Something whose time is taken, if it can be done.
+/// Work to be timed, if it can be done.
 pub(crate) type Work<'a> = Option<&'a mut dyn FnMut() -> Result<()>>;
 
-/// Does each of `works` once a round, so that a slow minute of the machine hits all alike. Each round begins with another one,
-/// every second goes backwards: who comes behind one that read the same file finds it in the cache.
+/// Runs each of `works` once a round, so that a slow minute of the machine affects all alike. Each round begins with
+/// another one, and every second round goes backwards: a work that follows one on the same file finds it in the cache.
 ///
-/// There are more rounds than asked for where they are short, unless it is one: the best of a few runs of a millisecond is what
-/// else the machine had to do in that millisecond.
+/// Short rounds are repeated more often than asked for, unless there is only one: the best of a few runs of a
+/// millisecond depends on what else the machine did.
 pub(crate) fn in_turn<const N: usize>(rounds: u32, mut works: [Work<'_>; N]) -> Result<[Option<Times>; N]> {
     let mut runs = [const { Vec::new() }; N];
     let (begun, least) = (Instant::now(), if rounds > 1 { ROUND * rounds } else { Duration::ZERO });
@@ -47,10 +47,10 @@ pub(crate) fn in_turn<const N: usize>(rounds: u32, mut works: [Work<'_>; N]) -> 
     Ok(runs.map(Times::of))
 }
 
-/// What a round takes on average, at least.
+/// Minimum average duration of a round.
 const ROUND: Duration = Duration::from_millis(100);
 
-/// Copies that many bytes, between memory that was used before.
+/// Copies `size` bytes, between memory that was used before.
 pub(crate) fn copying(size: usize) -> impl FnMut() -> Result<()> {
     let source = vec![1u8; size];
     let mut target = source.clone();

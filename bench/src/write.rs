@@ -41,14 +41,14 @@ pub(crate) struct Options {
     pub(crate) sf: f64,
 }
 
-/// What is written, on both sides.
+/// The input of both sides.
 pub(crate) struct Input {
     pub(crate) ours: Vec<RecordBatch>,
     pub(crate) peer: Vec<RecordBatch60>,
     pub(crate) schema: SchemaRef60,
 }
 
-/// Measures everything that the filter lets through.
+/// Measures everything that matches the filter.
 pub(crate) fn run(options: &Options) -> Result<Vec<Row>> {
     let wanted = |name: &str| name.contains(&options.common.filter);
     let mut seen = Vec::new();
@@ -112,7 +112,7 @@ fn measure_column(column: &Column, options: &Options) -> Result<Row> {
 struct How {
     ours: WriterProperties,
     peer: parquet_write::Properties,
-    /// The encoding that all pages of both must have, if they were given one.
+    /// The encoding that all pages of both must have, if one was set.
     encoding: Option<Encoding>,
     threads: usize,
     rounds: u32,
@@ -169,12 +169,12 @@ impl Input {
     }
 }
 
-/// The rows of lineitem, for us.
+/// The rows of lineitem for our side.
 pub(crate) fn lineitem_batches(scale: f64) -> Result<Vec<RecordBatch>> {
     Ok(lineitem(scale)?.ours)
 }
 
-/// The rows of lineitem, for both.
+/// The rows of lineitem for both sides.
 pub(crate) fn lineitem(scale: f64) -> Result<Input> {
     let batches = LineItemArrow::new(LineItemGenerator::new(scale, 1, 1)).with_batch_size(WRITE_BATCH);
     let arrays = batches.map(|batch| Ok(batch?.columns().to_vec())).collect::<Result<_>>()?;

@@ -88,7 +88,7 @@ fn key(way: Way, first: u8) -> Vec<u8> {
 }
 
 const PREFIX: &[u8] = b"table 7";
-/// Columns with keys. The peer's lists have elements that are called as Arrow calls them.
+/// Columns with keys. The peer's lists name their elements as Arrow does.
 const THEIRS: [(&str, u8); 2] = [("name", 1), ("tags.list.item", 2)];
 const OURS: [(&str, u8); 2] = [("name", 1), ("tags.list.element", 2)];
 
@@ -134,7 +134,7 @@ fn ours(way: Way) -> Bytes {
         .set_max_row_group_row_count(Some(300))
         .set_data_page_row_count_limit(100)
         .set_write_batch_size(100)
-        // The peer takes the filters of encrypted columns to be in the open.
+        // The peer expects the filters of encrypted columns in plaintext.
         .set_bloom_filter_enabled(false)
         .with_file_encryption_properties(encryption.build().unwrap())
         .build();
@@ -174,7 +174,7 @@ fn read_by_them(file: Bytes, way: Way) -> RecordBatch {
     concat_batches(&batches[0].schema(), &batches).unwrap()
 }
 
-/// Types may differ in what the elements of lists are called.
+/// Types may differ in the names of list elements.
 fn assert_same(read: &RecordBatch, way: Way) {
     for (read, written) in read.columns().iter().zip(batch().columns()) {
         assert_eq!(&arrow_cast::cast(read, written.data_type()).unwrap(), written, "{way:?}");

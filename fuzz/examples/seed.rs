@@ -2,7 +2,7 @@
 //!
 //! `find DIR -name '*.parquet' -size -20k | cargo run --example seed -- CORPUS [BYTES]`
 //!
-//! With BYTES there are no more than that for each target: of all seeds, those that show most that others do not.
+//! BYTES limits the seeds of each target: those are kept that cover most that others do not.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -83,7 +83,7 @@ fn main() -> std::io::Result<()> {
             }
         }
         for chunk in footer.metadata.row_groups().flat_map(|row_group| row_group.columns().take(60)) {
-            // What cannot be read is a seed of `file` only.
+            // Unreadable chunks are seeds of `file` only.
             let Ok(chunk) = chunk else { continue };
             if let Err(error) = pages(&file, chunk, &mut corpus) {
                 eprintln!("{error}");
@@ -95,14 +95,14 @@ fn main() -> std::io::Result<()> {
 
 struct Corpus {
     dir: PathBuf,
-    /// Bytes of all seeds of a target.
+    /// Maximum bytes of all seeds of a target.
     most: usize,
     seen: HashSet<u64>,
     seeds: BTreeMap<String, Vec<Vec<u8>>>,
 }
 
 impl Corpus {
-    /// Takes a seed, unless it is too long or was there before.
+    /// Adds a seed, unless it is too long, or a duplicate.
     fn add(&mut self, target: &str, parts: &[&[u8]]) -> std::io::Result<()> {
         let bytes = parts.concat();
         if bytes.len() <= 20_480.min(self.most) && self.seen.insert(hash(&(target, &bytes))) {
@@ -126,7 +126,7 @@ impl Corpus {
     }
 }
 
-/// All seeds, or of many those that show most, for their length, that the ones before do not.
+/// Returns all seeds, or of many those that cover most, for their length, that earlier ones do not.
 fn chosen(target: &str, seeds: Vec<Vec<u8>>, most: usize) -> Vec<Vec<u8>> {
     if most == usize::MAX {
         return seeds;
@@ -200,7 +200,8 @@ const GEO: &str = r#"{"version": "1.1.0", "primary_column": "g", "columns": {"g"
     "geometry_types": ["Point", "Polygon Z"], "edges": "planar", "bbox": [0, 1, 2, 3], "covering": {"bbox": {"xmin": ["b", "xmin"],
     "ymin": ["b", "ymin"], "xmax": ["b", "xmax"], "ymax": ["b", "ymax"]}}}}}"#;
 
-/// What a seed shows: of a file, what its columns are like; of others, the bytes that choose, and how long it is.
+/// The traits that a seed covers: for a file, the properties of its columns; for others, the bytes that choose, and the
+/// length.
 fn traits(target: &str, seed: &[u8]) -> HashSet<u64> {
     let (file, choice) = match target {
         "file" | "verify" | "differential" => (seed, 0),
@@ -343,7 +344,7 @@ fn in_all_levels(max: u8, levels: &[u8], corpus: &mut Corpus) -> Result<()> {
     Ok(())
 }
 
-/// What real files hardly have, made of the values that they have.
+/// Encodes the values of real files in encodings that these hardly have.
 fn in_all_encodings(physical: PhysicalType, values: &Values, corpus: &mut Corpus) -> Result<()> {
     for row in
         registry::ENCODINGS.iter().filter(|row| row.code > 3 && row.code != 8 && (row.supports)(physical))
@@ -365,7 +366,7 @@ fn choice(choices: &[PhysicalType], physical: PhysicalType) -> Option<u8> {
     choices.iter().position(|choice| *choice == physical).map(|i| i as u8)
 }
 
-/// Largest definition and repetition level.
+/// The largest definition and repetition level.
 fn levels(path: &[Repetition]) -> (u8, u8) {
     let count = |is: fn(Repetition) -> bool| path.iter().filter(|&&repetition| is(repetition)).count() as u8;
     (

@@ -11,8 +11,8 @@ use marquetry_core::nesting::NestedField;
 use marquetry_core::schema::Schema;
 use std::collections::HashMap;
 
-/// The message that a file has as base64. What is printed of it comes back; a file of its own columns is read by it, all of
-/// them or one by one, whatever else it says.
+/// Parses the message that a file stores as base64. It must survive printing; and a file of its columns must be
+/// readable with it, all columns or one by one, whatever else it says.
 pub fn arrow_schema(data: &[u8]) {
     let text = STANDARD.encode(data);
     earned((16 << 20) + 1024 * data.len(), || {

@@ -11,7 +11,7 @@ pub fn codec(data: &[u8]) {
     let codec = input.pick(&Codec::ALL);
     let size = usize::from(input.u16()) | usize::from(input.u8() & 0x0f) << 16;
     let before = usize::from(input.u8());
-    // A decompressor that was used before, maybe without success, is as good as a new one.
+    // A decompressor that was used before, perhaps without success, must behave like a new one.
     let (mut used, mut page) = (Decompressor::new(), Vec::new());
     let _ = used.decompress(codec, input.0, before, &mut page);
     let of_used = used.decompress(codec, input.0, size, &mut page);

@@ -7,9 +7,10 @@ use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::arrow::arrow_reader as theirs;
 use std::panic::{self, AssertUnwindSafe};
 
-/// The input is the file. Where both read it, they read the same: types and values.
+/// The input is the file. If both read it, they must read the same types and values.
 ///
-/// Damage that only one notices says nothing: an error on either side ends the comparison. That they panic is not ours.
+/// Damage that only one notices proves nothing: an error on either side ends the comparison. Panics of the peer do not
+/// count.
 pub fn differential(data: &[u8]) {
     let bytes = Bytes::copy_from_slice(data);
     let Some(ours) = ours(bytes.clone()) else { return };
@@ -33,7 +34,7 @@ pub fn differential(data: &[u8]) {
     }
 }
 
-/// Row by row, because what is in a struct where the struct is null says nothing.
+/// Compares row by row, because values in a struct that is null are arbitrary.
 fn same(ours: &arrow_array::ArrayRef, theirs: &arrow60_array::ArrayRef) {
     let data_type = arrow_array::Array::data_type(ours);
     for row in 0..arrow_array::Array::len(ours) {
@@ -55,7 +56,7 @@ fn digits(number: &str) -> String {
 
 fn ours(bytes: Bytes) -> Option<Vec<RecordBatch>> {
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes, options()).ok()?;
-    // QUIRK: of a row group that says to have no rows, the other crate gives those that its pages have.
+    // QUIRK: for a row group that claims to have no rows, the other crate returns those in its pages.
     if builder.metadata().row_groups().any(|group| group.num_rows() == 0) {
         return None;
     }

@@ -67,7 +67,7 @@ pub(crate) fn laws(code: i32, data: &[u8]) {
         _ => None,
     };
     let page = Page { row, physical, bytes: input.0, max_values: n + nulls, dictionary };
-    // Each value may repeat the one before it, and add a byte.
+    // Each value may repeat the previous one, and add a byte.
     let repeated = if code == 7 { 2 * n * page.bytes.len() } else { 0 };
     let allowed = (1 << 20) + 64 * (page.bytes.len() + n * width(physical)) + repeated;
     let whole = earned(allowed, || page.decode(n, 0xa5));
@@ -94,7 +94,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// A decoder; the slack behind the page is filled with `slack`, and nothing is behind that.
+    /// Opens a decoder; the slack after the page is filled with `slack`, and nothing follows it.
     fn open(&self, slack: u8) -> Result<Box<dyn Decode>> {
         (self.row.decoder)(&EncodedPage {
             bytes: with_slack(self.bytes, slack),
@@ -128,7 +128,7 @@ impl Page<'_> {
         Ok(out)
     }
 
-    /// Skipping leaves the decoder where decoding would.
+    /// Skipping must leave the decoder where decoding would.
     fn skips(&self, values: &Values, seed: u64) {
         let n = values.len();
         let before = Splits(seed).next(n);
@@ -147,7 +147,7 @@ impl Page<'_> {
     }
 }
 
-/// What was decoded can be encoded and decoded again.
+/// Decoded values must survive encoding and decoding.
 fn comes_back(row: &'static EncodingEntry, physical: PhysicalType, values: &Values) {
     let mut encoder = (row.encoder)(physical).expect("the type is legal");
     encoder.encode(values, 0..values.len()).expect("values that were decoded");
@@ -165,7 +165,7 @@ fn comes_back(row: &'static EncodingEntry, physical: PhysicalType, values: &Valu
     assert!(back == *values, "other values come back");
 }
 
-/// The bytes of a page, and exactly as much behind them as must be there.
+/// The bytes of a page, followed by exactly the required slack.
 pub(crate) fn with_slack(bytes: &[u8], slack: u8) -> PaddedBytes {
     let mut file = Vec::with_capacity(bytes.len() + PADDING);
     file.extend_from_slice(bytes);

@@ -21,9 +21,9 @@ pub fn encrypted(data: &[u8]) {
     for change in changes.as_chunks::<3>().0 {
         let at = usize::from(u16::from_le_bytes([change[0], change[1]]));
         match change[2] {
-            // Cut off: it has no footer then, unless one is found before.
+            // Cut off: then it has no footer, unless one is found before.
             0 => file.truncate(at.max(file.len() / 2)),
-            // Nothing is left of a file that was cut often.
+            // Repeated cuts may leave nothing of a file.
             bits if !file.is_empty() => {
                 let at = at % file.len();
                 file[at] ^= bits;

@@ -22,7 +22,7 @@ pub fn file(data: &[u8]) {
     });
 }
 
-/// Another size of batches, or another way to the same rows, gives the same rows.
+/// Other batch sizes, and another way to the same rows, must give the same rows.
 fn short_door(bytes: Bytes, sum: usize) {
     let source: Arc<dyn Source> = Arc::new(bytes);
     let Ok(file) = OpenFile::new(source, options()) else {
@@ -41,7 +41,7 @@ fn short_door(bytes: Bytes, sum: usize) {
     assert!(some == whole.slice(offset, limit), "{limit} rows from {offset} on");
 }
 
-/// Whatever is damaged, what is left is rows, and what is not is told: never more rows than the footer has.
+/// Reads a damaged file: losses are reported, and there are never more rows than in the footer.
 pub fn salvage(data: &[u8]) {
     let Some((choice, rest)) = data.split_first() else { return };
     let mode = [OnCorrupt::SkipPage, OnCorrupt::NullPage, OnCorrupt::SkipRowGroup][usize::from(choice % 3)];
@@ -97,9 +97,9 @@ pub(crate) fn limits() -> Limits {
 }
 
 pub(crate) fn options() -> ArrowReaderOptions {
-    // A checksum is right in hardly any input that is worth reading.
+    // Hardly any input that is worth reading has a right checksum.
     ArrowReaderOptions::new().with_limits(limits()).with_page_checksum_verification(false)
 }
 
-/// Most rows that are read.
+/// Maximum number of rows that are read.
 const ROWS: usize = 2_000;

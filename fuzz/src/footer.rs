@@ -20,7 +20,7 @@ pub fn footer(data: &[u8]) {
     let outline = earned((1 << 20) + 1_500 * data.len(), || LazyFooter::parse(data, &limits));
     let Ok(thrift) = thrift else {
         if let Ok(outline) = outline {
-            // Damage in a chunk comes up when it is asked for.
+            // Damage in a chunk shows when the chunk is parsed.
             let numbers = |i: usize| (0..outline.row_groups[i].num_columns()).map(move |number| (i, number));
             (0..outline.row_groups.len()).flat_map(numbers).for_each(|(i, number)| {
                 let _ = outline.chunk(data, i, number, &mut ChunkView::empty());
@@ -88,7 +88,7 @@ fn chunk(chunk: ColumnChunk<'_>) {
     let _ = format!("{} {:?}", chunk.compression(), chunk.encodings());
 }
 
-/// What is written of what was read, is read as the same.
+/// Structs must survive writing and reading.
 pub fn thrift(data: &[u8]) {
     let Some((first, data)) = data.split_first() else {
         return;
@@ -122,7 +122,7 @@ fn again<T: Debug>(
     same(&first, &second);
 }
 
-/// Both ways of reading a page header end at the same byte.
+/// Both ways of reading a page header must end at the same byte.
 fn without_statistics(data: &[u8]) {
     let (mut with, mut without) = (Reader::new(data), Reader::new(data));
     let kept = PageHeader::read(&mut with);
@@ -133,8 +133,8 @@ fn without_statistics(data: &[u8]) {
     }
 }
 
-/// Compared as text, because NaN is not itself but looks the same; and without the number of members of unions that are
-/// not understood, because one that is known, but was of another type or lacked a part, is not written.
+/// Compares text, because NaN is not equal to itself but looks the same; and ignores the ids of unknown union members,
+/// because a known member of another type, or with missing parts, is not written.
 fn same<T: Debug>(a: &T, b: &T) {
     let text = |value: &T| {
         let text = format!("{value:?}");

@@ -3,7 +3,8 @@
 use crate::memory::earned;
 use marquetry::geo::{BBox, GeoParquet, geojson, positions, wkt};
 
-/// A geometry in well-known binary, or none. Its text is the geometry again; boxes around it meet it.
+/// Parses a geometry in well-known binary, if it is one. Its text must give the geometry again, and boxes around it
+/// must meet it.
 pub fn geometry(data: &[u8]) {
     earned((1 << 20) + 256 * data.len(), || {
         let world = BBox::new(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY);

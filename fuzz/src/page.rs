@@ -116,7 +116,7 @@ impl Chunk {
     }
 }
 
-/// What is in a batch, whether as keys or not: levels, which slots are null, and the values of the others.
+/// The contents of a batch, with or without keys: levels, null slots, and the values of the others.
 #[derive(PartialEq)]
 struct Entries {
     rep: Vec<u8>,

@@ -9,8 +9,8 @@ const SCHEMA: &str = "message m { optional binary a (STRING); optional binary b 
                       optional double d; optional int64 a.b; \
                       optional group e (LIST) { repeated group list { optional int32 element; } } }";
 
-/// Text becomes a predicate, or an error; what is printed of a predicate comes back and means the same; and what can be
-/// asked of columns is answered.
+/// Text becomes a predicate, or an error; a printed predicate must parse again and mean the same; and what can be asked
+/// of columns must be answered.
 pub fn predicate_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(predicate) = Predicate::parse(text) else { return };

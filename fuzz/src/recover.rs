@@ -8,8 +8,8 @@ use marquetry_core::schema::Schema;
 use marquetry_recover::{GivenSchema, RecoverOptions, SchemaOrigin, recover as search};
 use std::sync::Arc;
 
-/// The first byte chooses where a schema is from; the rest is what is left of the file. What is recovered is a file, with
-/// as many rows as the report says; recovering that loses nothing.
+/// The first byte chooses where a schema comes from; the rest is what is left of the file. The result must be a file
+/// with as many rows as the report says, and recovering that must lose nothing.
 pub fn recover(data: &[u8]) {
     let Some((choice, rest)) = data.split_first() else { return };
     let schema = (choice & 2 != 0)
@@ -37,7 +37,7 @@ pub fn recover(data: &[u8]) {
     });
 }
 
-/// Text becomes a schema, or an error; what is printed of a schema comes back.
+/// Text becomes a schema, or an error; a printed schema must parse again.
 pub fn schema_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(schema) = Schema::parse(text) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Its name, and what it does.
+/// Its name, and its function.
 type Target = (&'static str, fn(&[u8]));
 
 const TARGETS: &[Target] = &[
@@ -37,7 +37,7 @@ const TARGETS: &[Target] = &[
     ("verify", crate::verify),
 ];
 
-/// One test: the allocator counts for all threads.
+/// A single test: the allocator counts for all threads.
 #[test]
 fn every_target_on_its_small_corpus() {
     // Of the fuzz targets themselves, of the benchmark or of a library crate.
@@ -54,7 +54,7 @@ fn every_target_on_its_small_corpus() {
         assert!(!names.is_empty(), "{target} has no inputs");
         for name in &names {
             let input = std::fs::read(folder.join(name)).unwrap();
-            // What it was is lost in a panic's message.
+            // Printed, because a panic's message does not name the input.
             println!("{target}/{name}");
             run(&input);
             bytes += input.len();

@@ -1,4 +1,4 @@
-//! What was read is written, and read again.
+//! Writes what was read, and reads it again.
 
 use crate::file::options;
 use crate::memory::earned;
@@ -10,7 +10,7 @@ use marquetry::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use marquetry::basic::Compression;
 use marquetry::file::properties::{WriterProperties, WriterVersion};
 
-/// The first byte chooses settings, the rest is a file. Rows that are read can be written, and are read as they were.
+/// The first byte chooses settings, the rest is a file. Rows that can be read can be written, and must survive it.
 pub fn round_trip(data: &[u8]) {
     let Some((choice, rest)) = data.split_first() else { return };
     let allowed = (160 << 20) + 16_384 * data.len();
@@ -26,13 +26,13 @@ pub fn round_trip(data: &[u8]) {
             .set_compression(if choice & 4 != 0 { Compression::SNAPPY } else { Compression::UNCOMPRESSED })
             .set_data_page_row_count_limit(1 + usize::from(choice >> 3) * 7)
             .build();
-        // Types that Parquet has nothing for are refused.
+        // Types that Parquet cannot represent are refused.
         let Ok(mut writer) = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)) else {
             return;
         };
         let file = match writer.write(&batch).and_then(|()| writer.into_inner()) {
             Ok(file) => file,
-            // Damaged files have decimals that their type has no room for.
+            // Damaged files have decimals that are too large for their type.
             Err(error) if error.to_string().contains("a decimal of more than") => return,
             Err(error) => panic!("{error}"),
         };

@@ -1,4 +1,4 @@
-//! VARIANT: values in binary, JSON, and the groups that a shredded column is made of.
+//! VARIANT: values in binary, as JSON, and in the groups of a shredded column.
 
 use crate::input::Input;
 use crate::memory::earned;
@@ -15,7 +15,8 @@ use marquetry::variant::{Path, PrimitiveType, Shredder, Shredding, Variant, Vari
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The length of the metadata, metadata, and a value. What looking at all finds right can be shown, copied and walked into.
+/// The input is the length of the metadata, metadata, and a value. A value that validation accepts must be possible to
+/// print, to copy and to walk.
 pub fn variant_value(data: &[u8]) {
     let mut input = Input(data);
     let len = usize::from(input.u8());
@@ -42,7 +43,7 @@ pub fn variant_value(data: &[u8]) {
     });
 }
 
-/// Text that is JSON is a legal value, and the value's text is that value again.
+/// A text that is JSON becomes a legal value, whose text must become that value again.
 pub fn variant_json(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     earned((1 << 20) + 4_096 * data.len(), || {
@@ -51,7 +52,7 @@ pub fn variant_json(data: &[u8]) {
         variant.validate().expect("what was written");
         let shown = json::to_string(variant).expect("a legal value");
         let (metadata, value) = json::parse(&shown).unwrap_or_else(|error| panic!("{shown}: {error}"));
-        // A double may get other digits once, and be a decimal from then on.
+        // A double may be printed with other digits once, and is a decimal from then on.
         let once = json::to_string(Variant::new(&metadata, &value).expect("a value")).expect("a legal value");
         let (metadata, value) = json::parse(&once).unwrap_or_else(|error| panic!("{once}: {error}"));
         let again =
@@ -60,7 +61,7 @@ pub fn variant_json(data: &[u8]) {
     });
 }
 
-/// Shapes of columns. Of the names all are in most metadata.
+/// Shapes of columns. Most metadata has all their names.
 const SHAPES: [&str; 8] = [
     "int64",
     "string",
@@ -71,11 +72,11 @@ const SHAPES: [&str; 8] = [
     "{a: [string], b: variant}",
     "{a: {a: {a: variant}}, c: [[int64]]}",
 ];
-/// Of the names `a`, `b`, `c`.
+/// The metadata of the names `a`, `b`, `c`.
 const NAMES: [u8; 9] = [1, 3, 0, 1, 2, 3, b'a', b'b', b'c'];
 
-/// A shape, and what stands in each group of a column that has it: whatever it is, rows are values or errors, however they
-/// are read; and values can be shredded otherwise, and are the same.
+/// The input is a shape, and the contents of each group of a column of this shape. Whatever these are, rows must be
+/// values or errors, the same however they are read; and shredding the values in another shape must keep them.
 pub fn shredded_variant(data: &[u8]) {
     let mut input = Input(data);
     let shape: Shredding = input.pick(&SHAPES).parse().expect("a shape");
@@ -230,7 +231,7 @@ fn check(array: &StructArray, other: &Shredding) {
     assert_eq!(integers.map(Array::len), Some(expected.len()));
 }
 
-/// The column, and two paths into it, read from a file.
+/// Reads the column, and two paths into it, from a file.
 fn through_a_file(array: &StructArray) -> Result<RecordBatch> {
     let extension = HashMap::from([("ARROW:extension:name".to_owned(), "arrow.parquet.variant".to_owned())]);
     let field = Field::new("v", array.data_type().clone(), true).with_metadata(extension);

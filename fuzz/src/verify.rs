@@ -6,8 +6,8 @@ use bytes::Bytes;
 use marquetry_verify::{Level, VerifyOptions, verify as check};
 use std::sync::Arc;
 
-/// The input is the file. Threads change nothing, and no level finds less than the one before it: what is corrupt in a
-/// quick look is corrupt in a deep one.
+/// The input is the file. The number of threads must not matter, and no level may find less than the one before it:
+/// what a quick look finds corrupt, a deep one must, too.
 pub fn verify(data: &[u8]) {
     let source = Arc::new(Bytes::copy_from_slice(data));
     let options = |level, threads| {

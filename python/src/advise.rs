@@ -88,7 +88,7 @@ fn seconds(seconds: f64) -> PyResult<Duration> {
         .map_err(|_| PyValueError::new_err("budget is a number of seconds, not negative"))
 }
 
-/// Takes the options of the advice.
+/// Parses the options of advice.
 pub(crate) fn wanted(options: &Options<'_>) -> PyResult<AdviseOptions> {
     let goal = match options.take::<String>("for")?.as_deref() {
         None | Some("size") => Goal::Size,
@@ -116,7 +116,7 @@ pub(crate) fn wanted(options: &Options<'_>) -> PyResult<AdviseOptions> {
     Ok(options.with_budget(budget).with_queries(queries))
 }
 
-/// Converts advice to a Python dictionary.
+/// The advice as a Python dictionary.
 pub(crate) fn facts<'py>(py: Python<'py>, advice: &Advice) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyList::empty(py);
     for column in &advice.columns {

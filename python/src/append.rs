@@ -1,4 +1,4 @@
-//! Appending rows, or the row groups of another file, to a file.
+//! Appends rows to a file in place.
 
 use crate::capsule::import_batches;
 use crate::conform::conform;
@@ -94,22 +94,22 @@ pub(crate) fn append(
     Ok(Footer::new(Arc::new(metadata)))
 }
 
-/// Finishes the change and returns the footer, for an encrypted file with a note of how its columns are encrypted.
+/// Finishes the change. The footer of an encrypted file is returned with a note of how its columns are encrypted.
 fn finished(edit: FileEdit) -> Result<ParquetMetaData> {
-    // Existing row groups already have such notes, except in DuckDB's dialect, where adding them does no harm.
+    // Row groups that were already there have notes of their own, except in DuckDB's dialect, where this works without.
     let encryption = encrypted_alike(edit.metadata()).ok().flatten();
     noted(edit.finish()?.metadata, encryption.as_deref())
 }
 
-/// Returns the GeoParquet metadata of a file.
+/// The GeoParquet metadata of a file.
 fn geo_of(metadata: &ParquetMetaData) -> Option<GeoParquet> {
     GeoParquet::parse(&metadata.value_of(KEY)?).ok()
 }
 
-/// Returns the GeoParquet metadata of the file with that of added rows, and the stored Arrow schema without the old one, where readers
-/// look first. Empty if nothing changes.
+/// The file's GeoParquet metadata after rows with the metadata `added` were appended, and the stored Arrow schema
+/// without the old metadata, where readers look first. Empty if nothing changes.
 ///
-/// Fails if the geometries have another reference system, or their edges or bytes another meaning.
+/// Fails if geometries have another reference system, or other edges or encodings.
 fn geo_metadata(file: &ParquetMetaData, added: Option<GeoParquet>) -> Result<Vec<KeyValue>> {
     let Some(old) = geo_of(file) else { return Ok(Vec::new()) };
     let new = GeoParquet::merged(&[Some(old.clone()), added])?;
@@ -122,7 +122,7 @@ fn geo_metadata(file: &ParquetMetaData, added: Option<GeoParquet>) -> Result<Vec
     Ok(std::iter::once(KeyValue::new(KEY, new.to_json())).chain(stored).collect())
 }
 
-/// Returns the properties with which dates in milliseconds are stored as they are in the file: as DATE, or as INT64.
+/// The properties, with dates in milliseconds stored as in the file: as DATE, or as INT64.
 fn as_stored(
     file: &ParquetMetaData,
     schema: &SchemaRef,
@@ -137,13 +137,13 @@ fn as_stored(
     })
 }
 
-/// Appends rows to a file. Each row group is first written as a file of its own in memory.
+/// Appends rows to an existing file: each row group is first written to a file of its own in memory.
 struct Rows {
     edit: FileEdit,
     schema: SchemaRef,
     properties: WriterProperties,
     writer: Option<ArrowWriter<Vec<u8>>>,
-    /// The changed pairs of GeoParquet's metadata; `None` before the first rows.
+    /// The new GeoParquet metadata, once there are rows.
     geo: Option<Vec<KeyValue>>,
 }
 
@@ -157,7 +157,7 @@ impl Rows {
 
     fn write(&mut self, batch: &arrow_array::RecordBatch) -> Result<()> {
         if self.geo.is_none() && batch.num_rows() > 0 {
-            // The boxes in the metadata of a table may be older than its rows.
+            // The boxes in a table's metadata may be older than its rows.
             let schema = batch.schema();
             let said = schema.metadata().get(KEY).and_then(|text| GeoParquet::parse(text).ok());
             self.geo = Some(geo_metadata(self.edit.metadata(), said.map(GeoParquet::of_any_rows))?);

@@ -1,7 +1,7 @@
 //! Arrow's C data interface in capsules: the only file here with `unsafe`.
 //!
-//! Nothing is copied in either direction. The PyCapsule protocol guarantees that a capsule of the right name holds a valid struct of the C
-//! data interface. The consumer moves it out, and marks the original as released.
+//! Nothing is copied in either direction. This relies on the PyCapsule protocol: a capsule with the right name holds a
+//! valid struct of the C data interface, which its consumer moves out, and marks as released.
 
 use crate::dictionary_extensions::{with_values, without_dictionaries};
 use crate::ending::{Call, reopen};
@@ -68,8 +68,8 @@ pub(crate) fn export_stream<'py>(py: Python<'py>, reader: BatchReader) -> PyResu
     PyCapsule::new_with_value(py, exported, STREAM)
 }
 
-/// A reader for calls from C. It does not panic, the text of its errors has no NUL, and it does not hold the interpreter's lock, for which
-/// our threads may wait.
+/// A reader that C code calls: it does not panic, its error texts contain no NUL, and it does not hold the
+/// interpreter's lock, which our threads may wait for.
 struct Guarded {
     reader: Option<BatchReader>,
     /// Whether there are values whose nulls must not be exported.
@@ -79,7 +79,7 @@ struct Guarded {
 impl Guarded {
     fn detached<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         let mut work = Some(work);
-        // Taken before PyO3 assumes that the thread is attached, and processes its deferred reference counts.
+        // Before PyO3 takes the thread for attached, and drops deferred references.
         let lock = Lock::taken();
         let attached = match &lock {
             Some(_) => Python::try_attach(|py| {
@@ -92,16 +92,14 @@ impl Guarded {
         match (attached.flatten(), work) {
             (Some(out), _) => out,
             (None, Some(work)) => work(),
-            // `try_attach` runs its closure or does not.
+            // `try_attach` either runs its closure or does not.
             (None, None) => unreachable!("work that was done has an outcome"),
         }
     }
 }
 
-/// The interpreter's lock, held until this is dropped.
-///
-/// PyO3 may count a thread as attached that does not hold the lock: if it called Python, which called a library that released the lock
-/// and then called us.
+/// The interpreter's lock, held until this is dropped. If a thread called Python, and was then called by a library that
+/// has released the lock in the meantime, PyO3 takes the thread for attached, although it is not.
 struct Lock(pyo3::ffi::PyGILState_STATE);
 
 impl Lock {
@@ -149,10 +147,10 @@ impl Drop for Guarded {
     }
 }
 
-/// Imports the schema of an object with `__arrow_c_schema__`.
+/// Imports the schema of `object` by `__arrow_c_schema__`.
 pub(crate) fn import_schema(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
     let _call = Call::begin(object.py())?;
-    // Taken directly: an exported stream would lose the flag that a map's keys are sorted.
+    // The schema of its batches: Arrow's export loses that the keys of a map are sorted.
     if let Ok(stream) = object.cast::<crate::table::Stream>() {
         return Ok(stream.get().batch_schema());
     }
@@ -171,7 +169,7 @@ fn read_schema(exported: &FFI_ArrowSchema) -> Result<Schema, ArrowError> {
     Schema::try_from(exported).map_err(of_metadata)
 }
 
-/// Replaces Arrow's error for metadata that is not text by one that says so. Nothing else makes Arrow's reader fail with that error.
+/// A clear error for metadata that is not text: Arrow's own reader parses nothing else.
 fn of_metadata(error: ArrowError) -> ArrowError {
     match error {
         ArrowError::ParseError(text) if text.contains("utf-8") => {
@@ -181,7 +179,7 @@ fn of_metadata(error: ArrowError) -> ArrowError {
     }
 }
 
-/// Imports the batches of an object with `__arrow_c_stream__` or `__arrow_c_array__`.
+/// Imports the batches of `object` by `__arrow_c_stream__` or `__arrow_c_array__`.
 pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader> {
     let py = object.py();
     let _call = Call::begin(py)?;
@@ -216,11 +214,11 @@ pub(crate) fn import_batches(object: &Bound<'_, PyAny>) -> PyResult<BatchReader>
     Err(PyTypeError::new_err(format!("{name} has neither __arrow_c_stream__ nor __arrow_c_array__")))
 }
 
-/// A stream of another library. It replaces the reader of the Arrow crates, which panics at structs in slices of structs.
+/// A stream of another library. Arrow's own reader is not used, as it panics at structs in slices of structs.
 struct Stream {
     stream: FFI_ArrowArrayStream,
     schema: SchemaRef,
-    /// The schema to which its batches are converted, if that differs.
+    /// The schema that its batches are converted to, if it differs.
     plain: Option<SchemaRef>,
 }
 
@@ -260,7 +258,7 @@ impl Stream {
 }
 
 impl Drop for Stream {
-    /// Counts as a call of Python code, because the release callback may run some.
+    /// The release callback may be Python code, too.
     fn drop(&mut self) {
         let stream = mem::replace(&mut self.stream, FFI_ArrowArrayStream::empty());
         match Call::begin_detached() {
@@ -302,7 +300,7 @@ unsafe fn batch_of(array: FFI_ArrowArray, schema: &SchemaRef) -> Result<RecordBa
     Ok(batch)
 }
 
-/// Imports the data of an array. A Null array has no buffers in the Arrow crates, but one in some libraries, such as polars.
+/// The data of an array. Null arrays have no buffers in Arrow's crates, but one in some libraries, such as polars.
 ///
 /// # Safety
 /// The array is valid, and of this type.
@@ -335,13 +333,13 @@ unsafe fn data_of(array: FFI_ArrowArray, data_type: DataType) -> Result<ArrayDat
     unsafe { from_ffi_and_data_type(array, data_type) }
 }
 
-/// An array of another library, and the original numbers of buffers of the Null arrays in it, which are now 0.
+/// An array of another library, and the number of buffers that its Null arrays had; they have none now.
 struct WithoutBuffers {
     array: FFI_ArrowArray,
     of_nulls: Vec<(NonNull<FFI_ArrowArray>, i64)>,
 }
 
-/// Sets the number of buffers of the Null arrays within an array to 0, and notes the original ones.
+/// Removes the buffers of Null arrays within an array.
 ///
 /// # Safety
 /// The array is valid, of this type, and nobody else's.
@@ -379,7 +377,7 @@ unsafe fn take_buffers_of_nulls(
     }
 }
 
-/// Does the same for an array that may be a Null array itself.
+/// Removes the buffers of a Null array, or of those within an array.
 ///
 /// # Safety
 /// The array is valid, of this type, and nobody else's.
@@ -398,7 +396,7 @@ unsafe fn take_buffers_of_null(
     }
 }
 
-/// Restores the numbers of buffers, and releases the array of the library.
+/// Restores the buffers for the library that releases them.
 ///
 /// # Safety
 /// `data_of` has made the array, which is not released yet.
@@ -415,7 +413,7 @@ unsafe extern "C" fn release_with_buffers(array: *mut FFI_ArrowArray) {
     drop(without.array);
 }
 
-/// Imports an object with `__arrow_c_array__` as a batch with the names and metadata of `schema`. Fails if its types differ.
+/// Imports the batch of `object` by `__arrow_c_array__`, with the names and metadata of `schema`, whose types it must have.
 pub(crate) fn import_batch(object: &Bound<'_, PyAny>, schema: &SchemaRef) -> PyResult<RecordBatch> {
     let py = object.py();
     let capsules = object.call_method0("__arrow_c_array__")?;
@@ -445,7 +443,7 @@ fn no_callback(name: &str) -> ArrowError {
     ArrowError::CDataInterface(format!("the Arrow stream has no {name}"))
 }
 
-/// Returns the stream's error of the call that just failed.
+/// The stream's error of the call that just failed.
 fn last_error(stream: &mut FFI_ArrowArrayStream) -> ArrowError {
     let said = stream.get_last_error.and_then(|get_last_error| {
         // SAFETY: the last call of the stream failed, which is when it may be asked.
@@ -468,7 +466,7 @@ fn take_array(capsules: &Bound<'_, PyTuple>) -> PyResult<(FFI_ArrowSchema, FFI_A
     // SAFETY: as for streams; the empty one that takes its place is a released one.
     let array = unsafe { ptr::replace(pointer.as_ptr(), FFI_ArrowArray::empty()) };
     match array.is_released() {
-        // Another consumer has taken its data.
+        // Its contents are gone.
         true => Err(PyValueError::new_err("the Arrow array of the capsule was taken before")),
         false => Ok((schema, array)),
     }
@@ -498,7 +496,7 @@ fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
     batch.map_err(|error| arrow_to_python(py, error))
 }
 
-/// Returns the address of the struct in a capsule. Fails if the capsule has another name.
+/// The address of the struct in a capsule of this name.
 fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &'static CStr) -> PyResult<NonNull<T>> {
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast())
 }

@@ -1,4 +1,4 @@
-//! Verifying and recovering files.
+//! Functions that check or recover whole files.
 
 use crate::encryption::Decryption;
 use crate::options::Options;
@@ -108,7 +108,7 @@ pub(crate) fn recover<'py>(
                 return Ok(found.report().clone());
             }
             let recovery = recover_file(input.open()?, &recover)?;
-            // No file is written if nothing was found.
+            // If nothing was found, no file is written.
             if !recovery.report().row_groups.is_empty() {
                 recovery.write(AtomicFile::create(&target)?, None)?.finish()?;
             }

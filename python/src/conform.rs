@@ -1,13 +1,13 @@
-//! Casts batches to the types of a file, if only the layout in memory differs.
+//! Casts batches to the types of a file, if they only differ in memory layout.
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, SchemaRef};
 use marquetry::errors::{Error, Result};
 
-/// Returns the batch with the types of `schema`. Columns are matched by name.
+/// The batch with the types of `schema`. Columns are matched by name.
 ///
-/// Fails if a column is missing, unknown or of another type, or has nulls that the file must not have.
+/// Fails if a column is missing, unexpected or of another type, and if there are nulls that the file does not allow.
 pub(crate) fn conform(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let theirs = batch.schema();
     if let Some(other) = theirs.fields().iter().find(|field| schema.field_with_name(field.name()).is_err()) {
@@ -34,7 +34,7 @@ pub(crate) fn conform(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordB
     Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }
 
-/// Returns whether the types have the same values.
+/// Whether both types represent the same values.
 fn is_alike(from: &DataType, to: &DataType) -> bool {
     use DataType::*;
     match (from, to) {
@@ -42,7 +42,7 @@ fn is_alike(from: &DataType, to: &DataType) -> bool {
         (from, Dictionary(_, values)) => is_alike(from, values),
         (Utf8 | LargeUtf8 | Utf8View, Utf8 | LargeUtf8 | Utf8View)
         | (Binary | LargeBinary | BinaryView, Binary | LargeBinary | BinaryView)
-        // A column of nothing but nulls fits any type.
+        // A column without values has no type of its own.
         | (Null, _) => true,
         (List(from) | LargeList(from), List(to) | LargeList(to)) => is_alike(from.data_type(), to.data_type()),
         (Struct(from), Struct(to)) => {

@@ -70,7 +70,7 @@ impl Dataset {
         Ok(table.union_by_name(self.union_by_name).partitions(self.partitions))
     }
 
-    /// Returns a function that makes the table with these options, to be called without the interpreter's lock.
+    /// Creates the requested table, without the interpreter's lock.
     fn scan(
         &self,
         py: Python<'_>,

@@ -1,7 +1,7 @@
-//! Decodes dictionaries of an extension type, such as UUIDs, to values of that type.
+//! Dictionaries of an extension type, such as UUIDs: they are converted to plain values of that type.
 //!
-//! Arrow's C interface stores the extension type with the dictionary, for which the Arrow crates have no place. And pyarrow cannot open a
-//! file whose stored schema has such a dictionary.
+//! In Arrow's C interface, the extension type belongs to the dictionary, for which Arrow's crates have no place; and
+//! pyarrow opens no file whose stored schema has such a dictionary.
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_cast::cast;
@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 const EXTENSION: &str = "ARROW:extension:";
 
-/// Returns the schema with values in place of dictionaries of an extension type; `None` if it has none. `schema` was read from `exported`.
+/// The schema with plain values in place of dictionaries of an extension type; `None` if there are none. `exported` is
+/// the C schema that it was read from.
 pub(crate) fn without_dictionaries(
     schema: &Schema,
     exported: &FFI_ArrowSchema,
@@ -20,7 +21,7 @@ pub(crate) fn without_dictionaries(
     Ok(Some(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))))
 }
 
-/// Converts a batch to this schema, which has values where the batch may have dictionaries.
+/// The batch with this schema, which has plain values in place of some dictionaries.
 pub(crate) fn with_values(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().zip(schema.fields()).map(|(array, field)| {
         match array.data_type() == field.data_type() {
@@ -32,7 +33,7 @@ pub(crate) fn with_values(batch: &RecordBatch, schema: &SchemaRef) -> Result<Rec
     RecordBatch::try_new_with_options(schema.clone(), columns.collect::<Result<_, _>>()?, &options)
 }
 
-/// Returns the changed fields; `None` if nothing changes.
+/// `None` if nothing changes.
 fn plain_fields(fields: &Fields, exported: &FFI_ArrowSchema) -> Result<Option<Fields>, ArrowError> {
     let mut changed = None;
     for (place, (field, exported)) in fields.iter().zip(exported.children()).enumerate() {
@@ -58,7 +59,7 @@ fn plain_field(field: &FieldRef, exported: &FFI_ArrowSchema) -> Result<Option<Fi
             }
             let mut metadata = field.metadata().clone();
             metadata.extend(pairs);
-            // A new field, because the old one keeps the flag that its dictionary is ordered.
+            // Built from scratch: a field remembers that its dictionary is ordered.
             let plain = Field::new(field.name(), values.as_ref().clone(), field.is_nullable());
             return Ok(Some(Arc::new(plain.with_metadata(metadata))));
         }

@@ -22,7 +22,7 @@ pub(crate) struct Decryption(Arc<FileDecryptionProperties>);
 pub(crate) struct Encryption(Arc<FileEncryptionProperties>);
 
 impl Decryption {
-    /// Makes properties whose keys `retriever` finds by their metadata. Files without encryption are read, too.
+    /// With keys that `retriever` finds by their key metadata; plaintext files are read, too.
     pub(crate) fn by(py: Python<'_>, retriever: Arc<dyn KeyRetriever>) -> PyResult<Self> {
         let keys = FileDecryptionProperties::with_key_retriever(retriever).with_plaintext_files(true);
         keys.build().map(Decryption).map_err(|error| to_python(py, &error))
@@ -122,7 +122,7 @@ pub(crate) fn encryption_with_keys(py: Python<'_>, options: &Bound<'_, PyDict>) 
     Encryption::of(py, keys)
 }
 
-/// Takes the options of the form of an encrypted file.
+/// Applies the options about the form of an encrypted file.
 pub(crate) fn with_form(
     options: &Options<'_>,
     keys: EncryptionPropertiesBuilder,
@@ -150,7 +150,7 @@ fn dialect(name: &str) -> Result<EncryptionDialect> {
     }
 }
 
-/// A Python function from the metadata of a key to the key, or `None`.
+/// A Python callable that returns the key for key metadata, or `None`.
 struct Retriever(Option<Callee>);
 
 impl KeyRetriever for Retriever {
@@ -170,7 +170,7 @@ impl KeyRetriever for Retriever {
     }
 }
 
-/// Returns the bytes of a key; `None` for `None`. An error names only the type of the object, so that it does not reveal a key.
+/// The bytes of a key; `None` for `None`. Errors reveal only the type of what was given.
 pub(crate) fn key_bytes(who: &str, given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     if given.is_none() {
         return Ok(None);

@@ -1,15 +1,14 @@
 //! The end of the interpreter, while other threads still run.
 //!
-//! When Python exits, it waits for its threads, except for daemon threads and those of libraries. Before version 3.14 it
-//! terminates such a thread when that next takes the interpreter's lock: it unwinds the thread, and Rust frames on the way abort
-//! the process. Where PyO3 takes the lock, it blocks the thread instead. But Python code, such as a file object, a generator or a
-//! callback, releases and takes the lock at any time.
+//! Python waits for its threads when it ends, except for daemon threads and those of libraries. Before version 3.14 it
+//! ends such a thread when that next takes the interpreter's lock, by unwinding it, and Rust frames on the way abort
+//! the process. Where PyO3 takes the lock it blocks the thread instead. But Python code releases and takes the lock as
+//! it likes: a file object, a generator, a callback. So anything here that may run such code begins a `Call` first.
+//! From the exit on calls are refused, and running ones are waited for, for a second. Those that go on are ended by an
+//! exception, as nothing else ends a loop. A call that does not see it, as it waits for something outside of Python, is
+//! left waiting.
 //!
-//! So whatever may run Python code here registers a call first. From the exit on, new calls are refused, and running ones are awaited for a
-//! second. Those that still run then get an exception, as nothing else ends a loop. A call that waits for something outside of Python does
-//! not see the exception, and is left waiting.
-//!
-//! The thread that ends the interpreter is never terminated, and later functions of `atexit` can read and write.
+//! The thread that ends the interpreter is never ended itself, and later `atexit` functions may read and write.
 
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
@@ -23,15 +22,15 @@ use std::time::{Duration, Instant};
 /// Number of running calls of Python code.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-/// Python's identifiers of the threads in these calls. A thread with nested calls occurs more than once.
+/// The threads in these calls, by Python's ids; a thread in nested calls is here repeatedly.
 static CALLERS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// Python's identifier of this thread, once it is known.
+    /// Python's id of this thread, once known.
     static NUMBER: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Number of running operations of Python's other threads, in Rust or in Python code.
+/// Number of running operations of Python threads, in Rust or in Python code.
 static OPERATIONS: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether new calls are refused.
@@ -40,34 +39,34 @@ static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 /// The thread that ends the interpreter.
 static LAST: OnceLock<ThreadId> = OnceLock::new();
 
-/// Maximum time that the exit waits for calls, then for calls that got an exception, and for operations. It is limited because a generator
-/// may wait for rows that never come.
+/// How long the end waits for calls, for those that it ended by an exception, and for operations: a generator may wait
+/// for rows that never come.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Time between two checks of these counters.
+/// Interval between checks.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A call of Python code. It ends when this is dropped.
+/// A call of Python code, until this is dropped.
 pub(crate) struct Call {
     is_counted: bool,
     caller: Option<u64>,
 }
 
 impl Call {
-    /// Begins a call. Fails from the exit on, except on the thread that ends the interpreter. The error is SystemExit, which ends a thread
-    /// silently.
+    /// Fails from the exit on, except on the thread that ends the interpreter. The error is SystemExit, which ends a
+    /// thread silently.
     pub(crate) fn begin(py: Python<'_>) -> PyResult<Self> {
         let mut call = Call::begin_detached()?;
         call.note_caller(py);
         Ok(call)
     }
 
-    /// Begins a call on a thread that may not hold the interpreter's lock, without taking it.
+    /// As [`begin`](Self::begin), for a thread that may not hold the interpreter's lock; does not take it.
     pub(crate) fn begin_detached() -> PyResult<Self> {
         if is_last() {
             return Ok(Call { is_counted: false, caller: None });
         }
-        // Counted before the check, so that either the exit sees the call, or the call sees the exit.
+        // Counted before the check, so that either the end sees the call, or the call sees the end.
         let mut call = Call { is_counted: true, caller: None };
         CALLS.fetch_add(1, Ordering::SeqCst);
         if IS_CLOSED.load(Ordering::SeqCst) {
@@ -107,11 +106,11 @@ fn callers() -> MutexGuard<'static, Vec<u64>> {
     CALLERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An operation of a thread other than the main one. It ends when this is dropped.
+/// An operation of a thread other than the main one, until this is dropped.
 pub(crate) struct Operation(());
 
 impl Operation {
-    /// Begins an operation. Fails from the exit on, even when other threads can make calls again.
+    /// Fails from the exit on, even when other threads may call again.
     pub(crate) fn begin() -> PyResult<Self> {
         // Counted before the check, as for calls.
         OPERATIONS.fetch_add(1, Ordering::SeqCst);
@@ -129,7 +128,7 @@ impl Drop for Operation {
     }
 }
 
-/// Runs `call` with the interpreter's lock. Fails if Python is exiting.
+/// Runs `call` with the interpreter's lock, unless Python ends.
 pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
     let mut begun = Call::begin_detached()?;
     let attached = Python::try_attach(|py| {
@@ -143,7 +142,7 @@ fn at_exit() -> PyErr {
     PySystemExit::new_err("Python ends")
 }
 
-/// A Python object that our threads call. It is `None` only while it is being dropped.
+/// A Python object that our threads call. `None` only during drop.
 pub(crate) struct Callee(Option<Py<PyAny>>);
 
 impl Callee {
@@ -151,14 +150,14 @@ impl Callee {
         Callee(Some(object))
     }
 
-    /// Runs `call` with the object and the interpreter's lock. Fails if Python is exiting.
+    /// Runs `call` with the object and the interpreter's lock, unless Python ends.
     pub(crate) fn with<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> PyResult<T> {
         attached(|py| call(self.0.as_ref().unwrap_or(&py.None()).bind(py)))
     }
 }
 
 impl Drop for Callee {
-    /// Counts as a call, because dropping the last reference may close the object in Python code.
+    /// Dropping the last reference may close the object, which runs Python code, too.
     fn drop(&mut self) {
         let object = self.0.take();
         match Call::begin_detached() {
@@ -179,7 +178,7 @@ pub(crate) fn end_calls(py: Python<'_>) {
     }
 }
 
-/// Raises SystemExit in the threads that are in Python code.
+/// Raises SystemExit in the threads that run Python code.
 fn end_callers(py: Python<'_>) -> PyResult<()> {
     let ctypes = py.import("ctypes")?;
     let raise = ctypes.getattr("pythonapi")?.getattr("PyThreadState_SetAsyncExc")?;
@@ -190,10 +189,9 @@ fn end_callers(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Permits calls of our threads again for work of the thread that ends the interpreter: a function of `atexit`, after ours.
-///
-/// Not once the interpreter is being finalized. Operations of other threads end before, because their next calls are refused; one
-/// that could continue would be in Python code when the interpreter ends.
+/// Allows calls of our threads again, if the last thread has work for them: in an `atexit` function that runs after
+/// ours. Does nothing once the interpreter is being finalized. Operations of other threads end before that, as their
+/// next calls are refused: one that went on would be in Python code when the interpreter ends.
 pub(crate) fn reopen(py: Python<'_>) {
     if is_last() {
         let is_too_late = is_finalizing(py);
@@ -209,7 +207,7 @@ fn close() {
     wait_for(&CALLS);
 }
 
-/// Waits until the counter is 0, at most for [`PATIENCE`].
+/// Waits until the counter is zero, but not forever.
 fn wait_for(counter: &AtomicUsize) {
     let end = Instant::now() + PATIENCE;
     while counter.load(Ordering::SeqCst) > 0 && Instant::now() < end {
@@ -221,7 +219,7 @@ fn is_last() -> bool {
     LAST.get().is_some_and(|last| *last == thread::current().id())
 }
 
-/// Returns whether the interpreter is being finalized, so that other threads that take the lock are terminated.
+/// Whether the interpreter is being finalized: other threads that take the lock are ended.
 fn is_finalizing(py: Python<'_>) -> bool {
     let asked = py.import("sys").and_then(|sys| sys.call_method0("is_finalizing")?.extract());
     asked.unwrap_or(true)

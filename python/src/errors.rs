@@ -1,7 +1,7 @@
-//! Conversion of errors to exceptions.
+//! Converts errors to exceptions.
 //!
-//! The classes are in Python (`marquetry/_errors.py`); the facts of an error cross over as plain values. An exception that a file object
-//! raises passes through the engine within an error, and is raised again as it was.
+//! The classes are Python's (`marquetry/_errors.py`); the contents of errors are passed as plain values. An exception
+//! of a file object passes through the engine inside an error, and is raised again as itself.
 
 use crate::ending::Call;
 use crate::work::guarded;
@@ -35,22 +35,22 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     made.map_or_else(|failed| failed, PyErr::from_value)
 }
 
-/// Converts an Arrow error to an exception.
+/// Converts an error of Arrow to an exception.
 pub(crate) fn arrow_to_python(py: Python<'_>, error: ArrowError) -> PyErr {
     to_python(py, &Error::from(error))
 }
 
-/// Wraps an exception that Python code raised when the engine called it.
+/// The error for an exception that was raised while the engine waited for Python.
 pub(crate) fn from_python(exception: PyErr) -> Error {
     Error::caused_by(ErrorKind::Io, "Python raised an exception", exception)
 }
 
-/// Wraps such an exception for traits of the standard library.
+/// As [`from_python`], for traits of the standard library.
 pub(crate) fn io_from_python(exception: PyErr) -> io::Error {
     io::Error::other(exception)
 }
 
-/// Returns the text of an error, without the interpreter's lock. The text of an exception within it is left out while Python exits.
+/// The text of `error`, without the interpreter's lock: an exception within it is formatted, unless Python ends.
 pub(crate) fn shown(error: &Error) -> String {
     let text = Call::begin_detached().ok().and_then(|_call| guarded(|| Ok(error.to_string())).ok());
     text.unwrap_or_else(|| error.message().to_owned())
@@ -70,7 +70,7 @@ fn exception_within(py: Python<'_>, error: &Error) -> Option<PyErr> {
     None
 }
 
-/// Returns the error number of the operating system.
+/// The error number of the operating system.
 fn errno(error: &Error) -> Option<i32> {
     error.get_ref().and_then(|cause| cause.downcast_ref::<io::Error>()).and_then(io::Error::raw_os_error)
 }

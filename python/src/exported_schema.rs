@@ -1,4 +1,4 @@
-//! Export of schemas with the flag that a map's keys are sorted, which the Arrow crates' own export loses.
+//! Exports schemas to C with a flag that Arrow's own export loses: that the keys of a map are sorted.
 
 use arrow_schema::ffi::{FFI_ArrowSchema, Flags};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
@@ -12,7 +12,7 @@ pub(crate) fn exported_schema(schema: &Schema) -> Result<FFI_ArrowSchema, ArrowE
     FFI_ArrowSchema::try_new(&format, columns, None)?.with_metadata(schema.metadata())
 }
 
-/// Returns whether a map at any depth has the flag that its keys are sorted.
+/// Whether some map, at any depth, has sorted keys.
 pub(crate) fn has_sorted_maps(schema: &Schema) -> bool {
     schema.fields().iter().any(|field| has_sorted(field.data_type()))
 }
@@ -37,7 +37,7 @@ fn exported_field(field: &Field) -> Result<FFI_ArrowSchema, ArrowError> {
         .with_metadata(field.metadata())
 }
 
-/// Returns the fields of a nested type. Those within dictionaries are not included, as dictionaries are exported unchanged.
+/// The child fields of a type; none for dictionaries, whose values are written as they are.
 fn children(data_type: &DataType) -> &[FieldRef] {
     match data_type {
         DataType::Struct(fields) => fields,

@@ -38,7 +38,7 @@ pub(crate) struct File {
     object: Option<ObjectCalls>,
 }
 
-/// The rows and columns to read, and how.
+/// The columns and rows to read.
 struct Scan {
     columns: Option<Vec<String>>,
     row_groups: Option<Vec<usize>>,
@@ -171,8 +171,8 @@ impl File {
 }
 
 impl File {
-    /// Begins a call: returns the file, the token that cancels the call, and a guard that ends it. Fails if the file's own file object
-    /// makes the call.
+    /// The file for a call, which the token cancels; the call lasts until the last of the three is dropped. Fails if
+    /// the caller is a method of the file's own object.
     fn begin(&self, py: Python<'_>) -> PyResult<(OpenFile, CancelToken, Option<Reading>)> {
         let reading = in_file(begin_reading(self.object.as_ref()), self.name.as_deref());
         let reading = reading.map_err(|error| to_python(py, &error))?;
@@ -289,10 +289,10 @@ fn read(open: OpenFile, mut scan: Scan, whole: Option<&str>, options: ArrowReade
     }
 }
 
-/// Maximum number of rows in a batch, as offsets of arrays have 32 bits.
+/// Maximum rows of a batch: offsets of arrays have 32 bits.
 const MOST_ROWS: usize = i32::MAX as usize;
 
-/// Returns the file with units of INT96 that hold all rows of the scan. Row groups read one by one would get different units, but a
+/// The file with INT96 units that hold the values to be read. Each row group on its own would choose its units, but a
 /// table has one schema.
 fn with_fitting_int96(open: OpenFile, scan: &Scan, mut options: ArrowReaderOptions) -> Result<OpenFile> {
     if let Some(mode) = scan.on_corrupt {
@@ -336,7 +336,7 @@ fn collect(open: OpenFile) -> Result<Table> {
         batches.push(batch?);
     }
     if batches.is_empty() {
-        // An empty table has one empty chunk per column.
+        // A column without rows is a chunk, too.
         batches.push(RecordBatch::new_empty(schema.clone()));
     }
     Ok(Table { schema, batches })
@@ -349,7 +349,7 @@ fn in_file<T>(result: Result<T>, name: Option<&str>) -> Result<T> {
     })
 }
 
-/// Takes the options that apply to opening a file.
+/// Parses the options for opening a file.
 pub(crate) fn reader_options(
     options: Options<'_>,
     mut limits: Limits,
@@ -364,7 +364,7 @@ pub(crate) fn reader_options(
         let asked = options.parsed("text_of_dictionaries", string_layout)?;
         out = out.with_text(None).with_stored_element_names(false);
         out = out.with_hint_policy(move |leaf, stored| pyarrow_types::restored(leaf, stored, asked));
-        // `_binary_metadata.py` converts the digits back to bytes.
+        // `_binary_metadata.py` decodes the digits.
         out = out.with_binary_metadata(true);
     }
     if let Some(int96) = options.parsed("int96", int96_unit)? {

@@ -31,7 +31,7 @@ struct Rows {
 }
 
 impl FileRefs {
-    /// Iterates over batches with one column. `allow` has directories, and prefixes of URLs.
+    /// For batches with one column. `allow` are directories, and URL prefixes.
     #[expect(clippy::too_many_arguments, reason = "what a file knows of itself")]
     pub(crate) fn new(
         open: OpenFile,

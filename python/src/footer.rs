@@ -1,4 +1,4 @@
-//! The contents of a footer as plain Python values, from which `marquetry/metadata` makes classes.
+//! Footers as plain Python values, from which `marquetry/metadata` makes classes.
 
 use crate::errors::to_python;
 use crate::shown_footer::shown;
@@ -32,12 +32,12 @@ impl Footer {
         if row_group >= groups || column >= self.metadata.row_group(row_group).num_columns() {
             return Err(PyIndexError::new_err(format!("{column} out of bounds")));
         }
-        // This may call a Python key retriever, for which the thread must not hold the interpreter's lock.
+        // Column keys are retrieved when columns are read, by a thread that must not hold the interpreter's lock.
         let chunk = || self.metadata.row_group(row_group).column(column)?.to_thrift();
         py.detach(chunk).map_err(|error| to_python(py, &error))
     }
 
-    /// Returns a copy of the footer that `change` has changed.
+    /// A copy of this footer, changed by `change`.
     fn changed(
         &self,
         py: Python<'_>,
@@ -225,8 +225,8 @@ impl Footer {
 }
 
 impl Footer {
-    /// Returns which bounds of a chunk can be trusted, by the rules of pruning: `value` for those in the order that the footer declares,
-    /// `deprecated` for the older ones, `None` for neither.
+    /// Which bounds of a chunk are trusted, by the rules of pruning: `value` are those in the order that the footer
+    /// declares, `deprecated` the older ones. `None` if neither are.
     fn trusted_bounds(&self, column: usize, meta: &ColumnMetaData) -> Option<&'static str> {
         let bounds = meta.statistics.as_ref()?;
         let leaf = self.metadata.schema().column(column);
@@ -270,7 +270,7 @@ fn element<'py>(py: Python<'py>, node: &SchemaElement) -> PyResult<Bound<'py, Py
     Ok(out)
 }
 
-/// Returns the name of a logical type, and its parameters.
+/// The name of a logical type, and its parameters.
 fn logical_type<'py>(py: Python<'py>, logical: &LogicalType) -> PyResult<(&'static str, Bound<'py, PyDict>)> {
     let facts = PyDict::new(py);
     let name = match logical {

@@ -1,4 +1,4 @@
-//! Statistics of columns, and differences between files.
+//! Profiles columns, and compares files.
 
 use crate::encryption::Decryption;
 use crate::options::Options;
@@ -41,7 +41,7 @@ pub(crate) fn stats<'py>(
     let (rows, columns) = run(py, &cancel, move || {
         let looked = || {
             let source = input.open()?;
-            // The unit `auto` of INT96 would require reading values, but this only loads the footer.
+            // The unit of INT96 is determined by reading values, which does not happen here.
             let metadata =
                 ArrowReaderMetadata::load(source.clone(), reader.clone().with_int96(Int96Unit::Nanoseconds))?;
             let rows = metadata.metadata().num_rows();
@@ -207,7 +207,7 @@ fn column_facts<'py>(py: Python<'py>, column: &ColumnStats) -> PyResult<Bound<'p
     Ok(out)
 }
 
-/// Converts the values of an array to Python: booleans, numbers, text, bytes, `Decimal` and `date`; values of other types to text.
+/// The values of an array in Python: numbers, text, bytes; values of other types as text, with the name of the Python type.
 fn values<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
     let failed = |error| crate::errors::arrow_to_python(py, error);
     let formatter = ArrayFormatter::try_new(array.as_ref(), &FormatOptions::default()).map_err(failed)?;
@@ -254,7 +254,7 @@ fn value<'py>(
         | DataType::Decimal256(..) => py.import("decimal")?.getattr("Decimal")?.call1((text(),)),
         DataType::Date32 | DataType::Date64 => {
             let date = py.import("datetime")?.getattr("date")?;
-            // Years beyond Python's range stay text.
+            // Python does not support such years.
             date.call_method1("fromisoformat", (text(),)).or_else(|_| text().into_bound_py_any(py))
         }
         _ => text().into_bound_py_any(py),

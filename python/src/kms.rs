@@ -1,6 +1,6 @@
-//! Keys that a key management service wraps, through a client in Python.
+//! Keys that a key management service has wrapped, with a client in Python.
 //!
-//! Whichever thread needs a key calls the client, and holds the interpreter's lock during the call.
+//! Whichever thread needs a key calls the client, and holds the interpreter's lock for that call.
 
 use crate::encryption::{Decryption, Encryption, key_bytes, with_form};
 use crate::ending::Callee;
@@ -156,7 +156,7 @@ pub(crate) fn decryption_with_kms(
     Decryption::by(py, Arc::new(LateRetriever { unwrapper, material, made: OnceLock::new() }))
 }
 
-/// Retrieves keys through a client that is made for the first key, because only key metadata name the KMS.
+/// Retrieves keys with a client that is created for the first key: only then is the KMS known.
 struct LateRetriever {
     unwrapper: Callee,
     material: Callee,
@@ -192,7 +192,7 @@ impl KeyRetriever for LateRetriever {
         if let Some(made) = self.made.get() {
             return made.retrieve_key(key_metadata);
         }
-        // Threads that arrive at the same time both make it; Python's cache returns the same unwrapper to both.
+        // Concurrent threads create it twice, and Python returns the same client to both.
         let made = self.make(key_metadata)?;
         self.made.get_or_init(|| made).retrieve_key(key_metadata)
     }

@@ -5,7 +5,7 @@ use arrow_schema::{DataType, Field, FieldRef, Schema};
 use marquetry::errors::Error;
 use pyo3::prelude::*;
 
-/// Fails if a name in `schema` has a NUL.
+/// Fails if a name in `schema` contains a NUL.
 pub(crate) fn check_names(py: Python<'_>, schema: &Schema) -> PyResult<()> {
     let fields = schema.fields().iter();
     match fields.into_iter().find(|field| has_nul(field)) {
@@ -17,7 +17,7 @@ pub(crate) fn check_names(py: Python<'_>, schema: &Schema) -> PyResult<()> {
     }
 }
 
-/// Returns whether the name of a field, or of a field within it, has a NUL.
+/// Whether the name of a field, or of one within, contains a NUL.
 fn has_nul(field: &Field) -> bool {
     field.name().contains('\0') || children(field.data_type()).iter().any(|child| has_nul(child))
 }

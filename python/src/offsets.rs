@@ -1,12 +1,12 @@
-//! Structs and fixed-size lists of other libraries that begin at an offset in their children.
+//! Arrays of other libraries, in which a struct or a fixed-size list has an offset into its children.
 //!
-//! The Arrow crates give the children of a slice offsets of their own, and compute them wrongly for structs within structs. So offsets are
-//! pushed down to the children, from the outside to the inside, until only values and lists have offsets.
+//! Arrow's crates give the children of a slice offsets of their own, and miscount if one struct is in another. So
+//! offsets are passed on to children, from the outside to the inside, until only values and lists have some.
 
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType};
 
-/// Returns the same values, with no struct or fixed-size list that has an offset, or children that are too long.
+/// The same values, with no offsets of structs and fixed-size lists, and no children that are longer than these.
 pub(crate) fn without_offsets(data: ArrayData) -> Result<ArrayData, ArrowError> {
     match has_offsets(&data) {
         true => part(&data, 0, data.len()),
@@ -14,7 +14,7 @@ pub(crate) fn without_offsets(data: ArrayData) -> Result<ArrayData, ArrowError> 
     }
 }
 
-/// Returns how many values of each child belong to one value of a struct or fixed-size list; `None` for other types.
+/// The number of child values for each value, if their positions follow from its own.
 fn children_per_value(data_type: &DataType) -> Option<usize> {
     match data_type {
         DataType::Struct(_) => Some(1),
@@ -29,14 +29,14 @@ fn has_offsets(data: &ArrayData) -> bool {
         || data.child_data().iter().any(has_offsets)
 }
 
-/// Returns `len` values from `start` on.
+/// Takes `len` values, from `start` on.
 fn part(data: &ArrayData, start: usize, len: usize) -> Result<ArrayData, ArrowError> {
     if start.checked_add(len).is_none_or(|end| end > data.len()) {
         let message = format!("{len} values from {start} on, where a child has {}", data.len());
         return Err(ArrowError::CDataInterface(message));
     }
     if len == 0 {
-        // An empty slice may begin beyond the end of its values, which were not imported.
+        // Its offset may be the end of values that were not imported.
         return Ok(ArrayData::new_empty(data.data_type()));
     }
     let (offset, children): (usize, Result<Vec<ArrayData>, ArrowError>) =

@@ -1,4 +1,4 @@
-//! Rewriting a file as advised.
+//! Rewrites a file as advised.
 
 use crate::advise::{facts, wanted};
 use crate::encryption::{Decryption, Encryption};

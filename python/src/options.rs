@@ -1,4 +1,4 @@
-//! Options from a Python dictionary. Each is taken out by its name, and any that is left over is an error.
+//! Options that Python passes as a dictionary: each is taken out by its name, and remaining ones are an error.
 
 use crate::errors::to_python;
 use marquetry::errors::Result;
@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 pub(crate) struct Options<'py>(Bound<'py, PyDict>);
 
 impl<'py> Options<'py> {
-    /// Copies the dictionary, so that options can be taken out.
+    /// Copies `options`, from which options are then taken.
     pub(crate) fn new(py: Python<'py>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         options.map_or_else(|| Ok(PyDict::new(py)), |options| options.copy()).map(Options)
     }
@@ -20,7 +20,7 @@ impl<'py> Options<'py> {
         self.0.py()
     }
 
-    /// Takes the option `name`; `None` if it is missing or `None`. Fails if its type is wrong.
+    /// Takes the option `name`; `None` if it is not given, or is `None`.
     pub(crate) fn take<T: FromPyObjectOwned<'py>>(&self, name: &str) -> PyResult<Option<T>> {
         let Some(value) = self.0.get_item(name)? else {
             return Ok(None);
@@ -38,13 +38,13 @@ impl<'py> Options<'py> {
         }
     }
 
-    /// Takes the option `name` and parses it.
+    /// Takes the option `name`, and parses it.
     pub(crate) fn parsed<T>(&self, name: &str, parse: impl Fn(&str) -> Result<T>) -> PyResult<Option<T>> {
         let text: Option<String> = self.take(name)?;
         text.map(|text| parse(&text).map_err(|error| to_python(self.py(), &error))).transpose()
     }
 
-    /// Fails if an option is left, which is unknown.
+    /// Fails if an unknown option is left.
     pub(crate) fn finish(self) -> PyResult<()> {
         match self.0.keys().get_item(0) {
             Ok(name) => Err(PyTypeError::new_err(format!("there is no option {name}"))),

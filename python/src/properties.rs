@@ -1,4 +1,4 @@
-//! Properties of a writer, from options of Python.
+//! Writer options from Python.
 
 use crate::encryption::Encryption;
 use crate::errors::to_python;
@@ -17,7 +17,7 @@ use std::str::FromStr;
 /// Settings of single columns, by the names of their paths.
 type ByColumn<T> = Vec<(Vec<String>, T)>;
 
-/// Makes the properties from `options`.
+/// The writer properties of `options`.
 pub(crate) fn properties(options: Options<'_>) -> PyResult<WriterPropertiesBuilder> {
     let mut out = WriterProperties::builder();
     out = of_columns(&options, out)?;
@@ -26,7 +26,7 @@ pub(crate) fn properties(options: Options<'_>) -> PyResult<WriterPropertiesBuild
     Ok(out)
 }
 
-/// Takes a setting for all columns, and for single ones: `NAME` and `column_NAME`.
+/// Takes a setting for all columns, and one for some: `NAME` and `column_NAME`.
 fn setting<'py, T, P>(
     options: &Options<'py>,
     name: &str,
@@ -139,7 +139,7 @@ fn of_file(options: &Options<'_>, mut out: WriterPropertiesBuilder) -> PyResult<
         out = out.set_memory_limit(Some(bytes));
     }
     if let Some(bytes) = options.take::<usize>("bound_bytes")? {
-        // 0 means that bounds are not truncated.
+        // 0 turns off truncation of bounds.
         let bytes = (bytes > 0).then_some(bytes);
         out = out.set_statistics_truncate_length(bytes);
     }

@@ -1,7 +1,7 @@
-//! pyarrow's readers, whose batches may come from a generator.
+//! Readers of pyarrow, whose batches may come from a generator.
 //!
-//! They are read through their Python methods, so that exceptions, including KeyboardInterrupt and SystemExit, are kept. Arrow's C stream
-//! would only pass on their text.
+//! They are called through Python, so that an exception is raised again as itself, KeyboardInterrupt and SystemExit
+//! included. Arrow's C stream would pass on only its text.
 
 use crate::capsule::{import_batch, import_schema};
 use crate::ending::Callee;
@@ -19,9 +19,9 @@ pub(crate) struct PyarrowReader {
 }
 
 impl PyarrowReader {
-    /// Returns a reader if `object` is a `pyarrow.RecordBatchReader`, `None` otherwise.
+    /// `None` if `object` is no such reader.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        // If pyarrow is not imported, the object cannot be pyarrow's.
+        // If nobody has imported pyarrow, no object is of its classes.
         let modules = object.py().import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
         let class = match modules.get_item("pyarrow")? {
             Some(pyarrow) => pyarrow.getattr_opt("RecordBatchReader")?,

@@ -1,4 +1,4 @@
-//! The Arrow types that pyarrow gives columns. It does not restore all stored types.
+//! The Arrow types that pyarrow gives columns: it does not restore all stored types.
 
 use arrow_schema::{DataType, TimeUnit};
 use marquetry::arrow::StringLayout;
@@ -6,8 +6,8 @@ use marquetry::basic::PhysicalType;
 use marquetry::schema::Leaf;
 use marquetry::schema::types::{LogicalType, TimeUnit as StoredUnit};
 
-/// Returns the type that pyarrow gives a column whose stored type is `stored`; `None` for the default of the file. If a layout is asked
-/// for, dictionaries become strings of that layout.
+/// The type that pyarrow gives a column with the stored type `stored`. If a layout is asked for, it also replaces
+/// dictionaries.
 pub(crate) fn restored(leaf: &Leaf, stored: &DataType, asked: Option<StringLayout>) -> Option<DataType> {
     Some(match stored {
         DataType::Dictionary(keys, values) => match values_of_dictionary(values) {
@@ -16,16 +16,16 @@ pub(crate) fn restored(leaf: &Leaf, stored: &DataType, asked: Option<StringLayou
                 (Some(asked), DataType::Utf8) => asked.text(),
                 (Some(asked), _) => asked.binary(),
             },
-            // The stored type of the values is not restored, either.
+            // The types of such values are not restored either.
             None => return None,
         },
         DataType::RunEndEncoded(_, values) => return restored(leaf, values.data_type(), asked),
-        // INT96 timestamps have no zone, whatever was stored.
+        // These have no time zone, whatever they had when they were written.
         DataType::Timestamp(..) if leaf.physical() == PhysicalType::Int96 => return None,
-        // Without an annotation, only the stored type has the meaning of integers.
+        // Only the writer knows the type of integers without an annotation.
         _ if leaf.logical().is_none() => stored.clone(),
         DataType::Date64 => DataType::Date32,
-        // The unit is that of the file, whatever was stored.
+        // The unit is the file's, whatever the writer's was.
         DataType::Time32(_) | DataType::Time64(_) => return None,
         DataType::Timestamp(_, zone) => match leaf.logical() {
             Some(LogicalType::Timestamp { unit, .. }) => DataType::Timestamp(arrow_unit(*unit), zone.clone()),
@@ -43,7 +43,7 @@ fn arrow_unit(unit: StoredUnit) -> TimeUnit {
     }
 }
 
-/// Returns the type of a dictionary's values; `None` if the dictionary is not restored.
+/// The value type of a dictionary; `None` if dictionaries of it are not restored.
 fn values_of_dictionary(stored: &DataType) -> Option<DataType> {
     match stored {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(DataType::Utf8),

@@ -1,10 +1,9 @@
-//! File objects whose methods read the same file.
+//! File objects whose methods read the file that they are.
 //!
-//! Such a call would wait for itself forever, because only one thread at a time reads a file object or a stream. So it is
-//! refused. For this, the threads that are in methods of a file object, and those that read it, are noted here.
-//!
-//! If a method waits for another thread that reads the file, Python's frames show it, provided that it waits for a thread or a future.
-//! Other waits cannot be told from long ones, such as for a file on a tape, so they do not end by themselves; Ctrl-C ends them.
+//! Such a call would wait for itself forever, as only one thread at a time reads a file object, or a stream. So it is
+//! refused. This module records in which methods threads are, and who reads. If a method waits for another thread that
+//! reads the file, Python's frames show that where it waits for a thread or a future. Otherwise an endless wait cannot
+//! be told from a long one - for a file that is fetched from a tape - and none is ended automatically; Ctrl-C ends it.
 
 use crate::ending::attached;
 use crate::errors::from_python;
@@ -19,48 +18,47 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-/// Time that a thread waits before it checks whether its turn can come at all.
+/// How long a thread waits before it checks whether its turn can come at all.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Number of calls of the main thread that signals have ended, and Python's identifier of that thread.
+/// Number of calls of the main thread that a signal has ended, and Python's id of that thread.
 static INTERRUPTS: AtomicU64 = AtomicU64::new(0);
 static MAIN: AtomicU64 = AtomicU64::new(0);
 
-/// Notes that a signal has ended a call of this thread, the main one. Threads see it that wait for a method which waits for them, and which
-/// would never end.
+/// Notes that a signal ends the call of this thread, which is the main one. Threads that wait for a method which waits
+/// for that call, and so would never end, learn of it.
 pub(crate) fn interrupt() {
-    // A thread without an identifier has not read a file object.
+    // A thread without an id has read no file object.
     if let Some(ident) = IDENT.get() {
         MAIN.store(ident, Ordering::Relaxed);
         INTERRUPTS.fetch_add(1, Ordering::Release);
     }
 }
 
-/// The calls of a file object's methods, and the threads that read it.
+/// A file object that is read: the running calls of its methods, and the threads that read it.
 #[derive(Clone, Default)]
 pub(crate) struct ObjectCalls(Arc<Mutex<Calls>>);
 
 #[derive(Default)]
 struct Calls {
-    /// The last id that was given. Calls need ids because they may end in another order than they begin, as threads may have
-    /// several stacks.
+    /// The id of the next call: threads with several stacks do not end calls in the order in which they began.
     next: u64,
     methods: Vec<MethodCall>,
-    /// Python's threads that read the object.
+    /// Python threads that read the object.
     readers: Vec<Reader>,
 }
 
 struct MethodCall {
     id: u64,
     thread: ThreadId,
-    /// Python's identifier of the thread.
+    /// Python's id of the thread.
     ident: u64,
 }
 
 struct Reader {
     id: u64,
     ident: u64,
-    /// The value of [`INTERRUPTS`] when it began.
+    /// Number of calls that signals had ended when it began.
     interrupts: u64,
 }
 
@@ -88,7 +86,7 @@ impl ObjectCalls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that this thread calls a method, until the guard is dropped.
+    /// Notes that this thread calls a method, until the returned value is dropped.
     pub(crate) fn enter(&self, py: Python<'_>) -> PyResult<InMethod<'_>> {
         let (thread, ident) = (thread::current().id(), ident(py)?);
         let mut calls = self.calls();
@@ -97,7 +95,8 @@ impl ObjectCalls {
         Ok(InMethod { of: self, id })
     }
 
-    /// Notes that this thread reads the object, until the guard is dropped. Fails if it is in a method of the object.
+    /// Notes that this thread reads the object, until the returned value is dropped. Fails if the thread is in a method
+    /// of the object.
     fn begin(&self) -> Result<Reading> {
         if self.calls().have_this_thread() {
             return Err(Error::argument(
@@ -114,7 +113,7 @@ impl ObjectCalls {
         Ok(Reading { of: self.clone(), id })
     }
 
-    /// Fails if a running method will never end, as far as can be told, so that waiting for it would take forever.
+    /// Fails if a running method cannot end, as far as can be determined: waiting for it would last forever.
     fn check_progress(&self) -> Result<()> {
         let calls = self.calls();
         let inside: Vec<u64> = calls.methods.iter().map(|call| call.ident).collect();
@@ -160,7 +159,7 @@ impl ObjectCalls {
     }
 }
 
-/// Notes that this thread reads the object, if there is one. Fails if it is in a method of the object.
+/// Notes that the calling thread reads the object, if there is one. Fails if the thread is in a method of the object.
 pub(crate) fn begin_reading(object: Option<&ObjectCalls>) -> Result<Option<Reading>> {
     object.map(ObjectCalls::begin).transpose()
 }
@@ -185,7 +184,7 @@ impl Drop for InMethod<'_> {
     }
 }
 
-/// A running call that reads the object.
+/// A call that reads the object.
 pub(crate) struct Reading {
     of: ObjectCalls,
     id: u64,
@@ -198,7 +197,7 @@ impl Drop for Reading {
 }
 
 thread_local! {
-    /// Python's identifier of this thread, once it is known.
+    /// Python's id of this thread, once known.
     static IDENT: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
@@ -228,7 +227,8 @@ impl<T> Turns<T> {
         Turns { is_taken: Mutex::new(false), changed: Condvar::new(), value: Mutex::new(value) }
     }
 
-    /// Waits for this thread's turn. Must be called without the interpreter's lock. Fails if a method of `object` keeps it from coming.
+    /// Waits for this thread's turn, without the interpreter's lock. Fails if the turn cannot come, because of a method
+    /// of `object`.
     pub(crate) fn take(&self, object: Option<&ObjectCalls>) -> Result<Turn<'_, T>> {
         let mut is_taken = self.is_taken();
         while *is_taken {
@@ -276,7 +276,7 @@ impl<T> DerefMut for Turn<'_, T> {
 }
 
 impl<T> Drop for Turn<'_, T> {
-    /// Passes the turn on. The next thread then waits at most until the value's lock is released, right after this.
+    /// The next thread waits for the value until this drop is over, and no longer.
     fn drop(&mut self) {
         *self.of.is_taken() = false;
         self.of.changed.notify_one();

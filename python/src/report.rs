@@ -1,4 +1,4 @@
-//! An HTML page that maps the bytes of files.
+//! An HTML page that shows where the bytes of files are.
 
 use crate::encryption::Decryption;
 use crate::options::Options;
@@ -52,7 +52,7 @@ pub(crate) fn report(
     })
 }
 
-/// What to examine in each file.
+/// What to report on each file.
 struct Look {
     filter: Option<Predicate>,
     level: Option<Level>,
@@ -86,7 +86,7 @@ impl Look {
     }
 }
 
-/// Parses the level of the checks; `None` for no checks.
+/// The level at which the rules of the format are checked; `None` for no check.
 fn level(name: &str) -> Result<Option<Level>> {
     let levels = [Level::Quick, Level::Default, Level::Deep];
     match levels.into_iter().find(|level| level.name() == name) {

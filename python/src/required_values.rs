@@ -1,7 +1,8 @@
-//! Values that are not nullable, in nullable structs.
+//! Required values in nullable structs.
 //!
-//! Where the struct is null, they are null in our arrays, as Arrow allows. But pandas converts integers with nulls to floats, which changes
-//! large ones, and pyarrow refuses to write such values. So they get no nulls when they are exported.
+//! In our arrays such values are null where the struct is, as Arrow allows. pandas converts integers with nulls to
+//! floats, which changes large ones; pyarrow refuses to write such values: so those that go to other libraries have no
+//! nulls.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -17,7 +18,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use std::sync::Arc;
 
-/// Returns whether there are such values in the columns of a schema.
+/// Whether the columns of a schema contain such values.
 pub(crate) fn has_required_values(schema: &Schema) -> bool {
     schema.fields().iter().any(|field| has_some(field.data_type()))
 }
@@ -39,7 +40,7 @@ fn is_one(field: &Field) -> bool {
     !field.is_nullable() && !field.data_type().is_nested()
 }
 
-/// Returns the batch without nulls of such values: what is stored below the nulls is 0, or empty.
+/// The batch with zeros and empty bytes in place of their nulls.
 pub(crate) fn without_nulls(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().map(changed).collect::<Result<_, _>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -54,7 +55,7 @@ fn changed(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         DataType::Struct(fields) => {
             let array = array.as_struct();
             let columns = fields.iter().zip(array.columns()).map(|(field, column)| match is_one(field) {
-                // In arrays that are not ours, anything may be stored below nulls.
+                // Values beneath nulls are arbitrary, and may come from others.
                 true => Ok(plain(column).unwrap_or_else(|_| column.clone())),
                 false => changed(column),
             });
@@ -91,7 +92,7 @@ fn list_view<O: OffsetSizeTrait>(array: &ArrayRef) -> Result<ArrayRef, ArrowErro
     Ok(Arc::new(GenericListViewArray::<O>::try_new(field, offsets, sizes, changed(&values)?, nulls)?))
 }
 
-/// Returns an array without its nulls, with what is stored below them.
+/// The values of an array, without its nulls.
 fn plain(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     if array.null_count() == 0 {
         return Ok(array.clone());

@@ -1,4 +1,4 @@
-//! Footers of encrypted files for an unencrypted file such as `_metadata`: without what reveals values.
+//! Footers of encrypted files for a plaintext file, such as `_metadata`: without anything that reveals values.
 
 use marquetry::arrow::{ARROW_SCHEMA_META_KEY, parse_stored_schema, print_stored_schema};
 use marquetry::errors::{Limits, Result};
@@ -10,7 +10,7 @@ use marquetry::internals::format::{
     ColumnCryptoMetaData, ColumnMetaData, EncryptionWithColumnKey, FileMetaData, KeyValue,
 };
 
-/// Adds to the metadata of a written file how each column is encrypted, which the writer's own metadata lack.
+/// The metadata of a written file, with a note of how each column is encrypted: a writer returns them as before encryption.
 pub(crate) fn noted(
     metadata: ParquetMetaData,
     encryption: Option<&FileEncryptionProperties>,
@@ -34,7 +34,7 @@ pub(crate) fn noted(
     ParquetMetaData::from_thrift(thrift, &Limits::default())
 }
 
-/// Returns the footer without statistics of encrypted columns, and without bounding boxes of their geometries.
+/// The whole footer in plaintext: encrypted columns have no statistics, and no boxes around geometries.
 pub(crate) fn shown(metadata: &ParquetMetaData) -> Result<FileMetaData> {
     let mut thrift = metadata.to_thrift()?;
     let hidden: Vec<bool> =
@@ -46,7 +46,7 @@ pub(crate) fn shown(metadata: &ParquetMetaData) -> Result<FileMetaData> {
         for (chunk, _) in group.columns.iter_mut().zip(&hidden).filter(|(_, is_hidden)| **is_hidden) {
             chunk.meta_data = chunk.meta_data.take().map(ColumnMetaData::without_contents);
             if chunk.encrypted_column_metadata.is_none() {
-                // What remains is not encrypted, and readers without keys refuse chunks that are marked as encrypted.
+                // Nothing here is encrypted, and readers without keys refuse chunks that claim to be.
                 chunk.crypto_metadata = None;
             }
         }
@@ -55,7 +55,7 @@ pub(crate) fn shown(metadata: &ParquetMetaData) -> Result<FileMetaData> {
     Ok(thrift)
 }
 
-/// Returns whether chunks of a column are encrypted. In an encrypted file, a chunk whose metadata cannot be read may be, too.
+/// Whether the chunks of a column are encrypted. An unreadable chunk of an encrypted file may be.
 fn is_hidden(metadata: &ParquetMetaData, thrift: &FileMetaData, column: usize) -> bool {
     // Appended row groups have no crypto metadata.
     let mut chunks = thrift.row_groups.iter().filter_map(|group| group.columns.get(column));
@@ -64,7 +64,7 @@ fn is_hidden(metadata: &ParquetMetaData, thrift: &FileMetaData, column: usize) -
         || groups.any(|group| group.column(column).map_or(may_be, |chunk| chunk.is_encrypted()))
 }
 
-/// Removes the boxes of hidden columns from the GeoParquet metadata, and from their copy in the Arrow schema.
+/// Removes the boxes of hidden columns from GeoParquet's metadata, which the Arrow schema may repeat.
 fn hide_boxes(pairs: &mut [KeyValue], metadata: &ParquetMetaData, hidden: &[bool]) {
     for pair in pairs {
         let Some(text) = pair.value.as_deref() else { continue };

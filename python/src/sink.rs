@@ -1,4 +1,4 @@
-//! Where files are written: to a path, where they appear once complete; to a pipe, as they are written; or to a file object.
+//! The target of a file: a path, where it appears once complete, a pipe, or a file object.
 
 use crate::ending::{Call, Callee};
 use crate::errors::{from_python, io_from_python, to_python};
@@ -12,17 +12,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// A target that was not opened yet.
+/// The target of bytes.
 pub(crate) enum Target {
     Path { path: PathBuf, may_be_pipe: bool },
     Object(Callee),
 }
 
 impl Target {
-    /// Makes a target of a path, or of an object with `write`.
-    ///
-    /// A file appears under its path once it is complete and on disk. With `may_be_pipe` a pipe or device is written to directly; without,
-    /// it is an error.
+    /// A path, or an object with `write`. A file gets its name once it is complete and on disk. With `may_be_pipe`,
+    /// pipes and devices are written to directly; without, they are an error.
     pub(crate) fn new(object: &Bound<'_, PyAny>, may_be_pipe: bool) -> PyResult<Self> {
         let _call = Call::begin(object.py())?;
         if object.is_instance_of::<PyString>() || object.hasattr("__fspath__")? {
@@ -35,7 +33,7 @@ impl Target {
         Err(PyTypeError::new_err(format!("a path or a file object to write to is wanted, not {name}")))
     }
 
-    /// Returns the name of the target in errors.
+    /// Its name in errors.
     pub(crate) fn name(&self) -> Option<String> {
         match self {
             Target::Path { path, .. } => Some(path.display().to_string()),
@@ -63,16 +61,16 @@ pub(crate) enum Sink {
     Object(BufWriter<FileObject>),
 }
 
-/// Returns whether there is something at `path` that is neither a file nor a directory.
+/// Whether `path` exists, and is neither a file nor a directory.
 fn is_pipe(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// Size of the buffer for writing, in bytes. It is large because calls into Python are expensive.
+/// Buffer size in bytes: a call into Python costs as much as writing many bytes.
 const BUFFER: usize = 1 << 18;
 
 impl Sink {
-    /// Finishes the file, once everything was written.
+    /// Completes the file.
     pub(crate) fn finish(self) -> Result<()> {
         let failed = |error| Error::io("cannot write the file", error);
         match self {
@@ -88,7 +86,7 @@ impl Sink {
         }
     }
 
-    /// Discards the file. At a path, nothing is left of it.
+    /// Discards the file: one with a path is removed.
     pub(crate) fn discard(self) {
         match self {
             Sink::Atomic(file) => file.discard(),
@@ -137,7 +135,7 @@ impl Write for FileObject {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.0.with(|object| {
             let written = object.call_method1("write", (PyBytes::new(object.py(), bytes),))?;
-            // Unbuffered files return how many bytes they took; others may return nothing.
+            // Unbuffered files return how much they took; others may return nothing.
             match written.is_none() {
                 true => Ok(bytes.len()),
                 false => written.extract::<usize>().map(|taken| taken.min(bytes.len())),

@@ -1,4 +1,4 @@
-//! Where files are read from: paths, URLs, bytes in memory, file objects.
+//! Sources of bytes: paths, URLs, bytes in memory, file objects.
 
 use crate::ending::{Call, Callee};
 use crate::errors::from_python;
@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// An input that was not opened yet.
+/// A source that is not open yet.
 pub(crate) enum Input {
     Path(PathBuf),
     Url(String),
@@ -22,12 +22,12 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// Makes an input of an object: text is a path or URL, a path-like object a path, `bytes` are the contents of a file, and an object
-    /// with `read` and `seek` is a file object. Other buffers are copied.
+    /// Interprets `object`: text is a path or a URL, a path-like object a path, `bytes` the contents of a file, and an object
+    /// with `read` and `seek` a file. Other buffers are copied.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let _call = Call::begin(object.py())?;
         if let Ok(text) = object.cast::<PyString>() {
-            // Text that is not valid Unicode is a file name in Python's encoding for undecodable bytes.
+            // Text that is not valid Unicode is a file name, as Python represents these.
             return Ok(match text.to_str() {
                 Ok(url) if is_url(url) => Input::Url(url.to_owned()),
                 _ => Input::Path(object.extract()?),
@@ -42,7 +42,7 @@ impl Input {
         if object.hasattr("read")? && object.hasattr("seek")? {
             return FileObject::new(object).map(Input::Object);
         }
-        // Copied, because a writable buffer may change.
+        // The owner of a writable buffer may change it.
         let buffer = object.py().import("builtins")?.getattr("memoryview")?.call1((object,));
         let Ok(buffer) = buffer else {
             let name = object.get_type().name()?;
@@ -54,7 +54,7 @@ impl Input {
         Ok(Input::Memory(Bytes::from_owner(bytes)))
     }
 
-    /// Returns the name of the input in errors.
+    /// Its name in errors.
     pub(crate) fn name(&self) -> Option<String> {
         match self {
             Input::Path(path) => Some(path.display().to_string()),
@@ -71,7 +71,7 @@ impl Input {
         }
     }
 
-    /// Opens the input. Must be called without the interpreter's lock.
+    /// Opens the source, without the interpreter's lock.
     pub(crate) fn open(self) -> Result<Arc<dyn Source>> {
         Ok(match self {
             Input::Path(path) => Arc::new(LocalFile::open(path)?),
@@ -82,12 +82,12 @@ impl Input {
     }
 }
 
-/// Returns the path of a path-like object, whether it is text or bytes.
+/// The path of a path-like object, which may be text or bytes.
 pub(crate) fn path_of(object: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     object.py().import("os")?.call_method1("fsdecode", (object,))?.extract()
 }
 
-/// Adds the name of the file to an error.
+/// The error with the name of the file.
 pub(crate) fn named(error: Error, name: Option<String>) -> Error {
     match name {
         Some(name) => error.in_file(name),
@@ -95,7 +95,7 @@ pub(crate) fn named(error: Error, name: Option<String>) -> Error {
     }
 }
 
-/// Schemes of URLs of object stores and web servers.
+/// URL schemes of stores and web servers.
 const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
 
 fn is_url(text: &str) -> bool {
@@ -106,7 +106,7 @@ fn is_url(text: &str) -> bool {
 fn open_url(url: &str) -> Result<Arc<dyn Source>> {
     use marquetry_object_store::StoreRegistry;
     use std::sync::OnceLock;
-    /// One per process, so that files share connections.
+    /// One registry for the process, so that connections are reused from file to file.
     static STORES: OnceLock<StoreRegistry> = OnceLock::new();
     if STORES.get().is_none() {
         let _ = STORES.set(StoreRegistry::new()?);
@@ -120,7 +120,7 @@ fn open_url(url: &str) -> Result<Arc<dyn Source>> {
     Err(Error::unsupported("this build knows no URLs; open a file object of fsspec instead").in_file(url))
 }
 
-/// A file object with `read`, `seek` and `tell`. Only one thread reads at a time, except from pyarrow's files, which have `read_at`.
+/// An object with `read`, `seek` and `tell`. One thread reads at a time, except for pyarrow's files, which have `read_at`.
 pub(crate) struct FileObject {
     calls: ObjectCalls,
     object: Callee,
@@ -159,7 +159,7 @@ impl FileObject {
         if first.is_empty() || first.len() >= len {
             return Ok(first);
         }
-        // An unbuffered file may return fewer bytes than requested.
+        // An unbuffered file may return less than was asked for.
         let mut bytes = Vec::from(first);
         while bytes.len() < len {
             let more = piece(&object.call_method1("read", (len - bytes.len(),))?)?;
@@ -176,7 +176,7 @@ fn of_text() -> PyErr {
     PyTypeError::new_err("the file was opened in text mode; a binary file is wanted")
 }
 
-/// Converts the result of `read`: bytes without a copy, other buffers with one.
+/// The result of `read`: bytes as they are, other buffers copied.
 fn piece(read: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     if let Ok(bytes) = read.cast::<PyBytes>() {
         return Ok(Bytes::from_owner(PyBackedBytes::from(bytes.clone())));

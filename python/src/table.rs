@@ -1,4 +1,4 @@
-//! Schemas, tables, batches and streams of batches for Python.
+//! Batches that go to Python: a table, one batch, or a stream.
 
 use crate::capsule::{
     BatchReader, export_batch, export_schema, export_stream, import_batches, import_schema,
@@ -137,7 +137,7 @@ impl Table {
 }
 
 impl Table {
-    /// Returns a reader of the batches.
+    /// A reader of its batches.
     pub(crate) fn reader(&self) -> BatchReader {
         let batches = self.batches.clone().into_iter().map(Ok);
         Box::new(RecordBatchIterator::new(batches, self.schema.clone()))
@@ -202,12 +202,12 @@ impl Stream {
         Stream { schema: reader.schema(), cancel, name, object, reader: Turns::new(Some(reader)) }
     }
 
-    /// Begins a call that reads. Fails if the file's own file object makes it.
+    /// Notes a call that reads. Fails if the caller is a method of the file's own object.
     fn begin(&self, py: Python<'_>) -> PyResult<Option<Reading>> {
         begin_reading(self.object.as_ref()).map_err(|error| self.failed(py, error))
     }
 
-    /// Takes the reader, after waiting for other calls.
+    /// Takes the reader, once no other call has it.
     fn take_reader(&self) -> Result<Option<BatchReader>> {
         Ok(self.reader.take(self.object.as_ref())?.take())
     }
@@ -231,7 +231,7 @@ impl Stream {
         self.schema.as_ref().clone()
     }
 
-    /// Takes the reader. Fails if it was taken before.
+    /// Takes the reader, which is possible once.
     pub(crate) fn take(&self, py: Python<'_>) -> PyResult<BatchReader> {
         let _reading = self.begin(py)?;
         let reader = py.detach(|| self.take_reader());
@@ -302,9 +302,9 @@ impl Stream {
     }
 }
 
-/// A reader that adds the name of the file to its errors, whoever reads from it.
+/// A reader whose errors name the file, whoever reads it.
 struct OfFile {
-    /// `None` only while it is being dropped.
+    /// `None` only during drop.
     reader: Option<BatchReader>,
     schema: SchemaRef,
     name: Option<String>,

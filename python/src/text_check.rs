@@ -1,8 +1,8 @@
-//! Checks that text in arrays of other libraries is UTF-8, which the C data interface requires but nobody enforces.
+//! Checks text in arrays of other libraries: the C data interface requires UTF-8, but nobody has checked that.
 //!
-//! In Rust, text that is not UTF-8 is undefined behavior; and readers refuse a column of Parquet's STRING with other bytes. Only bytes that
-//! rows use are checked. Nulls are not checked, but values within a null struct or list are: code that works on the child array alone does
-//! not know that they are null.
+//! Rust requires text to be UTF-8, or behaviour is undefined; and no reader accepts other bytes in a STRING column of
+//! Parquet. Only text that rows use is checked. Null text is not, but text in a null struct or list is: code that uses
+//! the inner array alone does not know of these nulls.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
@@ -34,9 +34,9 @@ pub(crate) fn check_text(batch: &RecordBatch) -> Result<(), ArrowError> {
 
 /// The place of a text that is not UTF-8.
 struct Bad {
-    /// Row in the array.
+    /// Index in the array.
     index: usize,
-    /// Names of the fields from the array to the text, from the inside to the outside.
+    /// Names on the path from the array to the text, from the inside to the outside.
     path: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Bad {
         self
     }
 
-    /// Converts the place to a row of the enclosing array.
+    /// The same text, in the array that contains this one.
     fn in_row(self, index: usize) -> Self {
         Bad { index, ..self }
     }
@@ -135,7 +135,7 @@ fn bad_text(array: &ArrayRef) -> Option<Bad> {
     }
 }
 
-/// Finds the row of the first text that is not UTF-8.
+/// Finds the first text that is not UTF-8.
 fn bad_string<O: OffsetSizeTrait>(array: &GenericStringArray<O>) -> Option<usize> {
     let (bytes, offsets) = (array.value_data(), array.value_offsets());
     let (first, last) = (offsets[0].as_usize(), offsets[array.len()].as_usize());
@@ -151,7 +151,7 @@ fn bad_string<O: OffsetSizeTrait>(array: &GenericStringArray<O>) -> Option<usize
             return None;
         }
     }
-    // Row by row, because bytes below nulls need not be text.
+    // Values beneath nulls are no text.
     (0..array.len()).find(|&row| {
         let value = bytes.get(offsets[row].as_usize()..offsets[row + 1].as_usize());
         array.is_valid(row) && !value.is_some_and(is_utf8)
@@ -162,16 +162,16 @@ fn is_utf8(bytes: &[u8]) -> bool {
     from_utf8(bytes).is_ok()
 }
 
-/// Maximum number of bytes per byte of text for checking a whole range at once. Views and lists may use little of their range.
+/// Maximum bytes that are checked at once for each byte of text: views, or lists, may use little of their buffers.
 const SPREAD: usize = 2;
 
 /// Finds the row of a text that is not UTF-8.
 fn bad_view(array: &StringViewArray) -> Option<usize> {
     let (views, buffers) = (array.views(), array.data_buffers());
-    // The range of each buffer that long texts use.
+    // The range that long texts use of each buffer.
     let mut used = vec![Range { start: usize::MAX, end: 0 }; buffers.len()];
     let mut bytes_of_texts = 0;
-    // PERF: one pass over the views, and no other if all are short and ASCII.
+    // PERF: one pass over the views, and no other if everything is ASCII.
     for (row, &view) in views.iter().enumerate() {
         if is_inline_ascii(view) || array.is_null(row) {
             continue;
@@ -213,13 +213,13 @@ fn bad_view(array: &StringViewArray) -> Option<usize> {
     long().find(|text| !of_text(text)).map(|(row, _)| row)
 }
 
-/// Returns whether a text is short, so that it is within the view, and ASCII.
+/// Whether a text is short enough to be in the view itself, and ASCII.
 fn is_inline_ascii(view: u128) -> bool {
     const NOT_ASCII: u128 = 0x8080_8080_8080_8080_8080_8080 << 32;
     view as u32 <= MAX_INLINE_VIEW_LEN && view & NOT_ASCII == 0
 }
 
-/// Returns the buffer of a long text, and its range in it; `None` for a short text.
+/// The buffer of a long text, and its bytes there.
 fn place_of(view: u128) -> Option<(usize, Range<usize>)> {
     let ByteView { length, buffer_index, offset, .. } = ByteView::from(view);
     let start = offset as usize;
@@ -230,7 +230,7 @@ fn in_list<O: OffsetSizeTrait>(array: &GenericListArray<O>) -> Option<Bad> {
     between(array.values(), array.value_offsets())
 }
 
-/// Checks the values from the first offset to the last one.
+/// Checks values from the first offset to the last.
 fn between<O: OffsetSizeTrait>(values: &ArrayRef, offsets: &[O]) -> Option<Bad> {
     let (first, last) = (offsets.first()?.as_usize(), offsets.last()?.as_usize());
     let bad = bad_text(&values.slice(first, last - first))?;
@@ -259,7 +259,7 @@ fn in_runs<R: RunEndIndexType>(array: &RunArray<R>) -> Option<Bad> {
     let ends = array.run_ends();
     let (first, last) = (ends.get_start_physical_index(), ends.get_end_physical_index());
     let bad = bad_text(&array.values().slice(first, last + 1 - first))?;
-    // A run begins where the previous one ends, counted from the beginning of the unsliced array.
+    // Earlier runs end where it begins, counted from the beginning of the runs.
     let end_of = |run: usize| number(ends.values()[run]);
     let row = match bad.index {
         0 => 0,
@@ -272,8 +272,8 @@ fn number<N: ArrowNativeTypeOp>(end: N) -> usize {
     end.as_usize()
 }
 
-/// Checks values of which each row uses one. Checks all of them at once if there are no more than rows; only the used ones if
-/// there are more, or if that finds a text that is not UTF-8. `numbers` returns pairs of the number of a value and its row.
+/// Checks values that rows refer to by index: all of them, if there are no more than rows; only the used ones, if there
+/// are more, or if one of all is not UTF-8. `numbers` returns pairs of a value's index and its row.
 fn in_used(values: &ArrayRef, rows: usize, numbers: impl FnOnce() -> Vec<(usize, usize)>) -> Option<Bad> {
     if values.len() <= rows && bad_text(values).is_none() {
         return None;

@@ -1,7 +1,7 @@
-//! Work without the interpreter's lock, which Ctrl-C cancels.
+//! Runs work without the interpreter's lock, and lets Ctrl-C cancel it.
 //!
-//! Python runs signal handlers only in its main thread, and only when that checks for signals. So the work of the main thread is done by
-//! another thread, while the main thread waits and checks. Other threads do their work themselves.
+//! Python runs signal handlers in its main thread only, and only when that checks for signals. So another thread does
+//! the work of the main thread, which waits and checks. Other threads do their work themselves.
 
 use crate::ending::{Call, Operation, reopen};
 use crate::errors::to_python;
@@ -13,11 +13,11 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// Time between the main thread's checks for signals.
+/// Interval at which the main thread checks for signals.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Does `work` without the interpreter's lock. If a signal handler raises, this cancels `token` and returns the exception. A panic becomes
-/// an error.
+/// Runs `work` without the interpreter's lock. A signal whose handler raises cancels `token`, and the exception is
+/// returned. A panic becomes an error.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     token: &CancelToken,
@@ -64,7 +64,7 @@ pub(crate) fn run<T: Send>(
     }
 }
 
-/// Does `work`, and converts a panic to an error.
+/// Runs `work`, and converts a panic to an error.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<&str>().copied();

@@ -50,7 +50,7 @@ impl Bytes {
 /// The state of the writer.
 enum State {
     Open(Box<ArrowWriter<Sink>>),
-    /// A call is using the writer.
+    /// A call is using it.
     Busy,
     Closed,
 }
@@ -172,13 +172,13 @@ impl Writer {
 }
 
 impl Writer {
-    /// Adds the name of the file to an error.
+    /// Adds the name of this file to an error.
     fn here<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| in_file(error, self.name.as_deref()))
     }
 
-    /// Does `work` with the writer. If it fails, or Ctrl-C cancels it, the file is discarded, unless `work` has changed nothing: rows
-    /// that are refused must not lose what was written before.
+    /// Runs `work` with the writer. If it fails, or Ctrl-C cancels it, the file is discarded, unless nothing was done:
+    /// refused rows do not destroy what was written before.
     fn with_writer<T: Send>(
         &self,
         py: Python<'_>,
@@ -199,13 +199,13 @@ impl Writer {
         outcome
     }
 
-    /// Returns whether a failed call has left the writer as it was.
+    /// Whether a call that failed has left the writer unchanged.
     fn is_as_before(&self, py: Python<'_>, writer: &mut ArrowWriter<Sink>, before: Progress) -> bool {
         let may_go_on = !self.cancel.is_cancelled() && progress_of(writer) == before;
         may_go_on && py.detach(|| guarded(|| accepts(writer, self.schema.clone()))).is_ok()
     }
 
-    /// Takes the writer for a call. Other calls fail until it is put back.
+    /// Takes the writer for one call. Until it is put back, no other call can.
     fn take(&self) -> PyResult<Box<ArrowWriter<Sink>>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *state, State::Busy) {
@@ -230,7 +230,7 @@ struct Begun(Option<Sink>);
 
 impl Begun {
     fn begin(mut self, schema: SchemaRef, properties: WriterProperties) -> Result<ArrowWriter<Sink>> {
-        // The schema is tried on another sink first, as a writer that fails would drop this one.
+        // Nothing may be written to a sink before its writer exists, so the schema is tried with another sink first.
         ArrowWriter::try_new(std::io::sink(), schema.clone(), Some(properties.clone())).map(drop)?;
         let sink = self.0.take().ok_or_else(|| Error::argument("no sink"))?;
         ArrowWriter::try_new(sink, schema, Some(properties))
@@ -245,7 +245,7 @@ impl Drop for Begun {
     }
 }
 
-/// Writes row groups of `most` rows. A table without rows gets no row group: several readers fail at empty ones.
+/// Writes row groups of `most` rows; none for a table without rows: several readers fail at an empty row group.
 fn write_table(
     writer: &mut ArrowWriter<Sink>,
     batches: impl Iterator<Item = Result<RecordBatch>>,
@@ -269,19 +269,20 @@ fn write_table(
     writer.write_table(&group)
 }
 
-/// Number of row groups in the file, and of rows in the current one.
+/// The number of row groups in the file, and of rows in the unfinished one.
 type Progress = (usize, usize);
 
 fn progress_of(writer: &ArrowWriter<Sink>) -> Progress {
     (writer.flushed_row_groups().len(), writer.in_progress_rows())
 }
 
-/// Fails if rows of `schema` cannot be written, by writing an empty batch. A writer that has failed before refuses that, too.
+/// Whether rows of `schema` can be written: the writer reports that for an empty batch. A failed writer accepts none.
 fn accepts(writer: &mut ArrowWriter<Sink>, schema: SchemaRef) -> Result<()> {
     writer.write(&RecordBatch::new_empty(schema))
 }
 
-/// Fails if a column that is not nullable has nulls. The writer would find them only when it encodes the rows, with those of earlier calls.
+/// Fails if a column has nulls that the schema forbids. The engine would find them only when it encodes the rows, with
+/// those of earlier calls.
 fn check_nulls(schema: &SchemaRef, batch: &RecordBatch) -> Result<()> {
     let columns = schema.fields().iter().zip(batch.columns());
     match columns.filter(|(field, _)| !field.is_nullable()).find(|(_, array)| array.logical_null_count() > 0)
@@ -306,7 +307,7 @@ fn in_file(error: Error, name: Option<&str>) -> Error {
 }
 
 impl Drop for Writer {
-    /// Discards a file that was not closed.
+    /// A file that is not closed is discarded.
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let State::Open(writer) = std::mem::replace(state, State::Closed) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Took {
     pub(crate) wall: f64,
-    /// Of all threads that are still there; 0 where the system does not say.
+    /// Of all threads that still exist; 0 if the system does not tell.
     pub(crate) processor: f64,
 }
 

@@ -99,13 +99,13 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// `tpch 1` is not the beginning of `tpch 12`, but `tpch` is.
+/// `tpch 1` does not match `tpch 12`, but `tpch` does.
 fn is_wanted(filter: &str, name: &str) -> bool {
     name.strip_prefix(filter)
         .is_some_and(|rest| !filter.ends_with(|c: char| c.is_ascii_digit()) || rest.is_empty())
 }
 
-/// The best of the rounds, of theirs and ours; of one alone, if only that is wanted.
+/// Returns the best of the rounds, theirs and ours; of one alone if only that is wanted.
 async fn measure(
     args: &Args,
     query: &Query,
@@ -146,7 +146,7 @@ async fn run(query: &Query, ctx: &SessionContext) -> Result<()> {
     Ok(())
 }
 
-/// Shows a row, and gives how many times ours is faster: on the wall, and of processors.
+/// Prints a row, and returns how many times faster ours is: by wall time, and by processor time.
 fn show(query: &Query, [theirs, ours]: [Took; 2]) -> (String, f64, f64) {
     let (wall, processor) = (theirs.wall / ours.wall, theirs.processor / ours.processor);
     println!(

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use std::path::PathBuf;
 
-/// A query: what it is called, and its statements.
+/// A query: its name, and its statements.
 pub(crate) struct Query {
     pub(crate) name: String,
     pub(crate) statements: Vec<String>,
@@ -17,7 +17,7 @@ pub(crate) fn tpch() -> Vec<Query> {
     queries.collect()
 }
 
-/// Those of ClickBench, in its order from 0. Literals are ones that the generated table has.
+/// The queries of ClickBench, numbered from 0. Literals occur in the generated table.
 pub(crate) fn clickbench() -> Vec<Query> {
     let queries = include_str!("clickbench.sql").lines().enumerate().map(|(number, sql)| Query {
         name: format!("clickbench {number}"),
@@ -40,11 +40,11 @@ pub(crate) fn hits(folder: &std::path::Path) -> Result<Vec<(&'static str, PathBu
     Ok(vec![("hits", path)])
 }
 
-/// A statement that has no limit, so that its rows are the same whichever of equal ones come first.
+/// A statement without its limit, so that its rows do not depend on which of equal ones come first.
 pub(crate) fn without_limit(statement: &str) -> &str {
     let lower = statement.to_lowercase();
     match lower.rfind("limit ") {
-        // Of the statement itself, and not of one in brackets.
+        // Of the statement itself, not of a subquery.
         Some(at) if !lower[at..].contains(')') => statement[..at].trim_end(),
         _ => statement,
     }

@@ -1,4 +1,4 @@
-//! The rows of a result, to hold one against another.
+//! The rows of a result, for comparison.
 
 use crate::error::Result;
 use arrow_array::RecordBatch;
@@ -19,7 +19,7 @@ pub(crate) fn sorted_rows(batches: &[RecordBatch]) -> Result<Vec<Vec<String>>> {
     Ok(rows)
 }
 
-/// Whether rows are the same; floats may differ by what the order of adding makes of them.
+/// Whether rows are the same; floats may differ by the order of additions.
 pub(crate) fn is_same(some: &[Vec<String>], other: &[Vec<String>]) -> bool {
     let is_near = |some: &str, other: &str| match (some.parse::<f64>(), other.parse::<f64>()) {
         (Ok(some), Ok(other)) => (some - other).abs() <= 1e-9 * some.abs().max(other.abs()),

@@ -4,14 +4,14 @@ use crate::error::Result;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::path::PathBuf;
 
-/// Who reads Parquet.
+/// The reader of Parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Theirs,
     Ours,
 }
 
-/// A session with these tables, that asks conditions while files are read, or does not.
+/// A session with these tables, with or without filter pushdown.
 pub(crate) async fn session(
     format: Format,
     tables: &[(&'static str, PathBuf)],

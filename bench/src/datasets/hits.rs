@@ -4,7 +4,8 @@
 //! most columns are small integers, many of them nearly always 0; most text columns are nearly always empty; addresses, titles
 //! and search phrases are long, come again seldom or often as Zipf found, and half of the text is not ASCII.
 //!
-//! A value depends on nothing but its column and on its row, its visit, or its page: so there is no state but where the table is.
+//! A value depends only on its column and on its row, its visit, or its page: so the only state is the position in the
+//! table.
 
 mod columns;
 mod text;
@@ -21,16 +22,16 @@ use crate::generate::Rng;
 use columns::{COLUMNS, Column, Kind};
 use text::Texts;
 
-/// Where the table is.
+/// The position in the table.
 pub(crate) struct Hits {
     rng: Rng,
     texts: Texts,
     hit: Hit,
-    /// Rows that are left of the visit, and visits of the day.
+    /// Rows left of the visit, and visits left of the day.
     left: (u64, u64),
 }
 
-/// What the values of a row are made of.
+/// What the values of a row are derived from.
 #[derive(Clone)]
 struct Hit {
     row: u64,
@@ -78,7 +79,7 @@ impl Hits {
         self.hit.clone()
     }
 
-    /// A visit of one page to thirty; a site has some for each day.
+    /// Begins a visit of one to thirty pages; a site has some for each day.
     fn enter(&mut self) {
         if self.left.1 == 0 {
             self.hit.day += 1;
@@ -94,7 +95,7 @@ impl Hits {
 }
 
 fn array(column: &Column, number: u64, hits: &[Hit], texts: &Texts) -> ArrayRef {
-    // The values that a column has for a key: those of another column are others.
+    // Each column has values of its own for a key.
     let rng = |key: u64| Rng::new(key.wrapping_mul(0xd6e8_feb8_6659_fd93) ^ (number << 48));
     let key = |hit: &Hit| if column.of_visit { hit.visit } else { hit.row ^ 1 << 40 };
     let number = |hit: &Hit, of: usize| rng(key(hit)).zipf(of);

@@ -16,7 +16,7 @@ use arrow60_schema::Field;
 use crate::error::Result;
 use crate::generate::Rng;
 
-/// What rows share, and what goes on from batch to batch.
+/// What rows share, and the state that is carried from batch to batch.
 pub(crate) struct Mixed {
     rng: Rng,
     words: Vec<String>,

@@ -120,7 +120,7 @@ fn map(rng: &mut Rng, rows: usize) -> Result<ArrayRef> {
     Ok(Arc::new(MapArray::try_new(field, OffsetBuffer::from_lengths(lengths), entries, nulls, false)?))
 }
 
-/// A struct of these fields, each with its part of nulls in a hundred, as the struct has.
+/// A struct of these fields, each with its percentage of nulls, like the struct itself.
 fn structs(
     rows: usize,
     null_percent: u64,

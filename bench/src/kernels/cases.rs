@@ -1,4 +1,4 @@
-//! What is measured: each loop with a block of random values.
+//! The benchmark cases: each loop with a block of random values.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::generate::Rng;
 /// Runs a loop of one level.
 type Run = dyn Fn(&Kernels, &mut Out);
 
-/// One loop, with what it is given.
+/// A loop, with its input.
 pub(super) struct Case {
     pub(super) name: String,
-    /// Values that a run makes, or takes if that is more.
+    /// Number of values that a run produces, or consumes if that is more.
     pub(super) values: usize,
     /// Whether there are versions for a CPU.
     pub(super) has_levels: bool,
-    /// Forgets what is in the vector that it fills, and fills it.
+    /// Clears the output vector, and fills it.
     pub(super) run: Box<Run>,
 }
 
@@ -237,7 +237,7 @@ impl Cases {
                 out.u32.clear();
                 kernels.expand_ends(&ends, &bits, 0, n, &mut out.u32);
             });
-            // Lists that are more or less long, of elements of which half are there.
+            // Lists of varying lengths, of elements half of which are present.
             let (begins, elements) = (Arc::clone(&valid), some.clone());
             self.add(&format!("list_offsets_{percent}"), move |kernels, out| {
                 out.i32.clear();
@@ -301,8 +301,8 @@ impl Cases {
         });
     }
 
-    /// Deltas to values: packed ones, in runs as long as the blocks of most writers; and in place, where run after run goes on
-    /// from what the last one made.
+    /// Deltas to values: packed ones, in runs as long as the blocks of most writers; and in place, where each run
+    /// continues from the last.
     fn sums(&mut self) {
         const BLOCK: usize = 128;
         let n = self.n / BLOCK * BLOCK;

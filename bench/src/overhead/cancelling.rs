@@ -21,7 +21,7 @@ pub(super) fn run(file: &Bytes, threads: usize, cancels: u32) -> Result<()> {
     };
     let (mut rng, mut errors, mut ends) = (Rng::new(7), Vec::new(), Vec::new());
     for _ in 0..cancels {
-        // Anywhere in the scan but its last tenth, which may be over sooner.
+        // Anywhere in the scan except its last tenth, which may end sooner.
         let after = whole.mul_f64(0.9 * rng.unit());
         if let Ended::Cancelled { to_error, to_end } = scan(&source, threads, Some(after))? {
             errors.push(to_error);
@@ -48,13 +48,13 @@ pub(super) fn run(file: &Bytes, threads: usize, cancels: u32) -> Result<()> {
 
 /// How a scan ended.
 enum Ended {
-    /// It was not cancelled in time, and took so long.
+    /// It was not cancelled in time; its duration.
     Whole(Duration),
-    /// How long after it was cancelled.
+    /// The times since it was cancelled.
     Cancelled { to_error: Duration, to_end: Duration },
 }
 
-/// Scans until another thread cancels it, so long after it has begun.
+/// Scans until another thread cancels it, this long after it began.
 fn scan(source: &Arc<dyn Source>, threads: usize, cancelled_after: Option<Duration>) -> Result<Ended> {
     let token = CancelToken::new();
     let options = ArrowReaderOptions::new().with_limits(Limits::default().with_cancel(token.clone()));

@@ -1,4 +1,4 @@
-//! What tasks cost that run on the threads of a host, beside our own threads: a scan in turn by each.
+//! The cost of running tasks on a host's threads instead of our own: a scan by each in turn.
 
 use std::hint::black_box;
 use std::sync::Arc;

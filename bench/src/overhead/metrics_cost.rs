@@ -1,11 +1,12 @@
-//! What metrics cost, which are always on.
+//! The cost of metrics, which are always on.
 //!
-//! By counting: a scan tells how many pages, requests and batches it had, which is how often each counter was added to and each clock
-//! was asked. A reader of several threads asks the clock for each column and batch at most, and that is what is taken. All this
-//! is done again by as many threads at a time, on counters that they share, and nothing else: a price without the scan.
+//! By counting: a scan reports how many pages, requests and batches it had, which is how often each counter was
+//! incremented and each clock read. A reader with several threads reads the clock at most once for each column and
+//! batch, which is assumed here. The same number of threads then repeats all of this on shared counters, and nothing
+//! else: the price without the scan.
 //!
-//! By doing it more: a source that makes the same updates [`TIMES`] times besides, with its reads, on the threads that read, for counters
-//! that they share. Scans with and without take turns, and that part of what it costs is what metrics cost.
+//! By doing more of it: a source makes the same updates [`TIMES`] times more, with its reads, on the reading threads,
+//! on shared counters. Scans with and without it take turns, and that part of the difference is the cost of metrics.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use super::whole_file::builder;
 use crate::error::Result;
 use crate::timing::in_turn;
 
-/// How often the updates of a scan are made besides its own: less than that is less than the noise.
+/// How many more times the updates of a scan are made: fewer would be lost in the noise.
 const TIMES: u64 = 20;
 
 pub(super) fn run(file: &Bytes, threads: usize, rounds: u32) -> Result<()> {
@@ -76,7 +77,7 @@ fn scan(source: &Arc<dyn Source>, threads: usize) -> Result<(ReadMetrics, u64)> 
     Ok((reader.metrics(), columns))
 }
 
-/// How often each is counted.
+/// How often each update is made.
 #[derive(Clone, Copy)]
 struct Updates {
     requests: u64,
@@ -109,7 +110,7 @@ impl Updates {
         }
     }
 
-    /// What each of `reads` reads makes so that all together make these [`TIMES`] times, or a little more.
+    /// The updates for each of `reads` reads, so that all together make these [`TIMES`] times, or a little more.
     fn share(&self, reads: u64) -> Self {
         self.each(|count| (count * TIMES).div_ceil(reads.max(1)))
     }
@@ -136,7 +137,7 @@ impl Updates {
         }
     }
 
-    /// All of them, shared out between threads.
+    /// Makes all updates, shared out between threads.
     fn by_themselves(&self, threads: usize) {
         let counters = ReadCounters::default();
         let share = self.each(|count| count.div_ceil(threads as u64));
@@ -150,7 +151,7 @@ impl Updates {
     }
 }
 
-/// A file in memory whose reads count something else, too.
+/// A file in memory whose reads also make updates.
 struct WithUpdates {
     file: Bytes,
     share: Updates,

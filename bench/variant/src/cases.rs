@@ -1,4 +1,4 @@
-//! What is measured, by both sides.
+//! The benchmark cases, for both sides.
 
 use crate::error::Result;
 use crate::values::{Values, with_offsets};
@@ -17,28 +17,28 @@ use parquet_variant_compute::{
 };
 use std::sync::Arc;
 
-/// One thing, done by both.
+/// A task that both sides do.
 pub(crate) struct Case<'a> {
     pub(crate) name: String,
     pub(crate) ours: Work<'a>,
     pub(crate) theirs: Work<'a>,
 }
 
-/// Gives what came out of it, in a form that can be compared.
+/// Returns the result, in a comparable form.
 pub(crate) type Work<'a> = Box<dyn Fn() -> Result<Found> + 'a>;
 
-/// What came out.
+/// A result.
 #[derive(Debug)]
 pub(crate) enum Found {
     Number(u64),
-    /// The same by the texts of its values.
+    /// Compared by the texts of its values.
     Array(ArrayRef),
     /// VARIANT, not shredded.
     Variants(ArrayRef),
 }
 
 impl Found {
-    /// As texts that can be compared. Numbers of JSON are doubles to the peer, and decimals to us.
+    /// The result as comparable texts. JSON numbers are doubles for the peer, and decimals for us.
     pub(crate) fn texts(&self) -> Result<Vec<Option<String>>> {
         let array = match self {
             Found::Number(number) => return Ok(vec![Some(number.to_string())]),
@@ -50,7 +50,7 @@ impl Found {
     }
 }
 
-/// What is done with each set.
+/// The tasks for each set.
 pub(crate) fn of_set<'a>(set: &str, values: &'a Values) -> Vec<Case<'a>> {
     let case =
         |name: &str, ours: Work<'a>, theirs: Work<'a>| Case { name: format!("{set}: {name}"), ours, theirs };
@@ -121,7 +121,7 @@ pub(crate) fn of_set<'a>(set: &str, values: &'a Values) -> Vec<Case<'a>> {
     ]
 }
 
-/// Shredding by a shape; what both have is compared when it was put together again.
+/// Shredding by a shape; results are compared after reassembly.
 pub(crate) fn of_shape<'a>(set: &str, shape: &str, values: &'a Values) -> Result<Case<'a>> {
     let shredder = Shredder::new(&shape.parse()?)?;
     let wanted = typed_of(values.shredded.data_type()).ok_or("nothing is shredded")?;
@@ -136,7 +136,7 @@ pub(crate) fn of_shape<'a>(set: &str, shape: &str, values: &'a Values) -> Result
     })
 }
 
-/// The type that a shredded column was made for, without the groups around.
+/// The type that a shredded column was made for, without its groups.
 fn typed_of(group: &DataType) -> Option<DataType> {
     let DataType::Struct(fields) = group else { return None };
     let typed = fields.find("typed_value")?.1.data_type();

@@ -5,15 +5,15 @@ use std::fmt::Write;
 /// A kind of values.
 pub(crate) struct Set {
     pub(crate) name: &'static str,
-    /// What is shredded of it.
+    /// The shape that it is shredded by.
     pub(crate) shape: &'static str,
-    /// In how many rows a thousand of them are wanted: values of other sets are larger.
+    /// Its number of rows for every thousand of events: some values are larger.
     share: usize,
     line: fn(usize, &mut Rng, &mut String),
 }
 
 impl Set {
-    /// The lines of JSON of so many events' worth.
+    /// The lines of JSON for this number of events.
     pub(crate) fn lines(&self, rows: usize) -> Vec<String> {
         let mut rng = Rng(7);
         let line = |row| {
@@ -112,7 +112,7 @@ fn nested(number: usize, rng: &mut Rng, out: &mut String) {
     );
 }
 
-/// Text takes whatever is written.
+/// Writing to a string cannot fail.
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }

@@ -99,7 +99,7 @@ fn show(name: &str, rows: usize, [theirs, ours]: [Option<timing::Times>; 2]) {
     println!("| {name} | {} | {} | {best} | {median} |", speed(theirs), speed(ours));
 }
 
-/// Fails if both sides give something else.
+/// Fails if the results of both sides differ.
 fn compare(case: &Case<'_>) -> Result<()> {
     let (theirs, ours): (Found, Found) = ((case.theirs)()?, (case.ours)()?);
     let (theirs, ours) = (theirs.texts()?, ours.texts()?);

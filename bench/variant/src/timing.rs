@@ -11,7 +11,7 @@ pub(crate) struct Times {
     pub(crate) median: f64,
 }
 
-/// Something whose time is taken, if it is wanted.
+/// Work to be timed, if it is wanted.
 pub(crate) type Work<'a> = Option<&'a mut dyn FnMut() -> Result<()>>;
 
 /// Does both works in each round, so that a slow minute of the machine hits them alike; who comes first changes. A work is done as often
@@ -46,7 +46,7 @@ pub(crate) fn in_turn(rounds: u32, mut works: [Work<'_>; 2]) -> Result<[Option<T
     }))
 }
 
-/// What a round takes at least.
+/// Minimum duration of a round, in seconds.
 const ROUND: f64 = 0.1;
 
 /// How long this thread runs: what else the machine does is not counted.

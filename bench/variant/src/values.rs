@@ -1,4 +1,4 @@
-//! A set of values as both sides have it.
+//! A set of values in the forms of both sides.
 
 use crate::data::Set;
 use crate::error::Result;
@@ -14,7 +14,7 @@ pub(crate) struct Values {
     pub(crate) json: StringArray,
     pub(crate) plain: ArrayRef,
     pub(crate) shredded: ArrayRef,
-    /// With offsets instead of views, which is all that the peer prints.
+    /// With offsets instead of views, the only layout that the peer prints.
     pub(crate) with_offsets: ArrayRef,
     pub(crate) their_plain: VariantArray,
     pub(crate) their_shredded: VariantArray,

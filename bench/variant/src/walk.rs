@@ -1,10 +1,10 @@
-//! Looking at all that a value holds.
+//! Visits everything in a value.
 
 use crate::error::Result;
 use marquetry_variant::{Value, Variant};
 use parquet_variant::Variant as Theirs;
 
-/// A number that all values, texts and names have a part in.
+/// A number that depends on all values, texts and names.
 pub(crate) fn ours(variant: Variant<'_>) -> Result<u64> {
     Ok(match variant.value()? {
         Value::Object(object) => {
@@ -33,7 +33,7 @@ pub(crate) fn ours(variant: Variant<'_>) -> Result<u64> {
     })
 }
 
-/// The same of the peer's.
+/// The same for the peer's value.
 pub(crate) fn theirs(variant: &Theirs<'_, '_>) -> u64 {
     match variant {
         Theirs::Object(object) => object.iter().fold(0_u64, |sum, (name, value)| {

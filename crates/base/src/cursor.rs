@@ -212,7 +212,7 @@ mod tests {
         for len in 1..=10 {
             for pattern in [0u64, u64::MAX, 0x0123_4567_89ab_cdef, 0x8000_0000_0000_0001] {
                 let value = if len == 10 { pattern | 1 << 63 } else { pattern & ((1 << (7 * len)) - 1) };
-                // Padded to `len` bytes where fewer would do.
+                // Padded to `len` bytes, even if fewer are needed.
                 let byte = |i: usize| (value >> (7 * i)) as u8 & 0x7f | if i + 1 < len { 0x80 } else { 0 };
                 let varint: Vec<u8> = (0..len).map(byte).collect();
                 for after in [&[][..], &[0xff; 9], &[0; 9], &[0x7f, 0x80]] {

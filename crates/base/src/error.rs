@@ -113,43 +113,43 @@ impl Error {
         }))
     }
 
-    /// Creates an error: the bytes contradict the format or themselves.
+    /// Creates a [`Corrupt`](ErrorKind::Corrupt) error: the bytes contradict the format or themselves.
     #[cold]
     pub fn corrupt(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Corrupt, message)
     }
 
-    /// Creates an error: the bytes end before they should.
+    /// Creates a [`Truncated`](ErrorKind::Truncated) error: the bytes end before they should.
     #[cold]
     pub fn truncated(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Truncated, message)
     }
 
-    /// Creates an error: the bytes are legal, but this build does not read them.
+    /// Creates an [`Unsupported`](ErrorKind::Unsupported) error: the bytes are legal, but this build does not read them.
     #[cold]
     pub fn unsupported(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Unsupported, message)
     }
 
-    /// Creates an error: a limit is exceeded. The message should name the limit and how to raise it.
+    /// Creates a [`Limit`](ErrorKind::Limit) error: a limit is exceeded. The message should name the limit and how to raise it.
     #[cold]
     pub fn limit(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Limit, message)
     }
 
-    /// Creates an error: there is not enough memory now. The message should name what it was needed for.
+    /// Creates a [`Memory`](ErrorKind::Memory) error: there is not enough memory now. The message should name what it was needed for.
     #[cold]
     pub fn memory(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Memory, message)
     }
 
-    /// Creates an error: the caller asked for something impossible.
+    /// Creates an [`Argument`](ErrorKind::Argument) error: the caller asked for something impossible.
     #[cold]
     pub fn argument(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Argument, message)
     }
 
-    /// Creates an error: the bytes are encrypted and there is no fitting key.
+    /// Creates a [`Key`](ErrorKind::Key) error: the bytes are encrypted and there is no fitting key.
     #[cold]
     pub fn encrypted(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Key, message)
@@ -435,7 +435,7 @@ mod tests {
         assert_eq!(error.to_string(), "truncated: x, in page 1, byte 107");
     }
 
-    /// What `anyhow` prints with `{:#}`: the error, and every source after it.
+    /// Formats an error and all its sources as `anyhow` does with `{:#}`.
     fn chain(error: &dyn std::error::Error) -> String {
         let sources = std::iter::successors(error.source(), |error| error.source());
         std::iter::once(error.to_string())

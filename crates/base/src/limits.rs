@@ -16,8 +16,8 @@ use std::fmt::Display;
 pub struct Limits {
     /// Maximum size of the footer in bytes. Default 1 GiB: 10,000 columns x 1,000 row groups.
     pub footer_bytes: usize,
-    /// Maximum number of rows of a file whose values are read. A few bytes can stand for any number of null rows, and a
-    /// reader that reads all of them takes as long as they are many. Default 2^40, about 10^12.
+    /// Maximum number of rows of a file whose values are read. A few bytes can stand for any number of null rows, which
+    /// would keep a reader busy for any time. Default 2^40, about 10^12.
     pub rows: u64,
     /// Maximum size of a page in bytes, compressed or not. Default 2 GiB - 1, the format's own bound (an `i32`).
     pub page_bytes: usize,

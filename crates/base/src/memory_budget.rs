@@ -336,7 +336,7 @@ mod tests {
         assert_eq!((a.bytes(), budget.used()), (AHEAD_BYTES + 10, 2 * AHEAD_BYTES + 10));
         a.grow(AHEAD_BYTES).unwrap();
         assert_eq!((a.bytes(), budget.used()), (2 * AHEAD_BYTES + 10, 2 * AHEAD_BYTES + 10));
-        // What is left is given to its last byte.
+        // The rest can be reserved down to the last byte.
         let b = budget.reserve(2 * AHEAD_BYTES - 10).unwrap();
         assert_eq!(budget.used(), 4 * AHEAD_BYTES);
         assert!(a.grow(1).unwrap_err().message().contains("of the process"));
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_pool_of_a_host_gets_back_what_was_taken() {
-        // A budget stands for the host's own pool.
+        // Another budget acts as the host's pool.
         let host = MemoryBudget::new(4 * AHEAD_BYTES);
         let budget = MemoryBudget::from_pool(Arc::new(host.clone()));
         assert_eq!((budget.left(), budget.tight_limit()), (4 * AHEAD_BYTES, Some(4 * AHEAD_BYTES)));

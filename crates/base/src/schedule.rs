@@ -1,4 +1,4 @@
-//! Schedules items of unequal weight on workers: the heaviest first.
+//! Schedules items of unequal weight on workers: in order, except that an item that would end last is started early.
 
 use std::cmp::Reverse;
 
@@ -67,10 +67,10 @@ mod tests {
 
     #[test]
     fn the_first_is_next_unless_the_heaviest_would_be_late() {
-        // 134 are for two workers: 50 are not four fifths of a half.
+        // The total is 134 for two workers. 50 is at most four fifths of half of it, so the first items are next.
         let mut schedule = Schedule::new(vec![1, 50, 1, 50, 2, 30]);
         assert_eq!((schedule.begin(2), schedule.begin(2)), (Some(0), Some(1)));
-        // 83 are left: 50 are more, and so are 30 of 33; then the first.
+        // 83 are left: 50 is more than four fifths of half of it, as is 30 of the remaining 33, and then 2 of 3.
         assert_eq!((schedule.begin(2), schedule.begin(2)), (Some(3), Some(5)));
         assert_eq!((schedule.begin(2), schedule.begin(1), schedule.begin(2)), (Some(4), Some(2), None));
         let mut even = Schedule::new(vec![5, 7, 6, 5, 8]);

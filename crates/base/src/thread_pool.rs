@@ -133,7 +133,7 @@ mod tests {
             }));
             assert_eq!(receiver.recv().unwrap(), i);
         }
-        // One after the other: perhaps a thread had not come back yet when the next task came.
+        // One thread would do, but it may still have been busy when the next task came.
         assert!(pool.shared.state().threads < 25, "{pool:?}");
     }
 

@@ -11,22 +11,22 @@ use marquetry::errors::{Error, ErrorKind, Limits, Result};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::metrics::ReadMetrics;
 
-/// Reads the chosen rows of a file in batches of at most so many rows. Where values are long, batches have fewer: what the footer
-/// says of their size is believed at first, and a batch that exceeds a limit nevertheless is read again as smaller ones.
+/// Reads the chosen rows of a file in batches of limited rows. Batches of long values have fewer rows: their number
+/// first follows the sizes in the footer, and a batch that exceeds a limit nevertheless is read again in smaller ones.
 pub(crate) struct BoundedRows {
     /// The file, with its choice of columns and rows.
     file: OpenFile,
     reader: ParquetRecordBatchReader,
-    /// Of readers before that one.
+    /// Metrics of the readers before that one.
     metrics_before: ReadMetrics,
     batch_rows: usize,
-    /// Rows of the choice before the first that is wanted.
+    /// Number of selected rows before the first that is wanted.
     offset: usize,
-    /// Rows that are still wanted.
+    /// Number of rows that are still wanted.
     left: Option<usize>,
-    /// Whether reading may begin again where it stopped.
+    /// Whether reading may be repeated from where it stopped.
     may_read_again: bool,
-    /// Whether batches of one row have exceeded the limits, and only those of a file count.
+    /// Whether batches of one row have exceeded the limits, so that only those of a file count.
     is_one_row: bool,
 }
 
@@ -41,7 +41,7 @@ impl BoundedRows {
         let batch_rows = rows_of_bytes(file.metadata(), selection, batch_rows.max(1));
         let offset = selection.offset;
         let reader = open(&file, batch_rows, offset, limit)?;
-        // Losses would be counted twice.
+        // Reading twice would count losses twice.
         let may_read_again = selection.on_corrupt == OnCorruptArg::Fail;
         Ok(BoundedRows {
             file,
@@ -63,7 +63,7 @@ impl BoundedRows {
         self.reader.loss_report()
     }
 
-    /// What reading has cost so far.
+    /// The cost of reading so far.
     pub(crate) fn metrics(&self) -> ReadMetrics {
         let mut all = self.metrics_before;
         all += self.reader.metrics();
@@ -89,7 +89,7 @@ impl BoundedRows {
         }
     }
 
-    /// Begins again at the batch that exceeded a limit, with fewer rows in it.
+    /// Reads the batch that exceeded a limit again, with fewer rows in it.
     fn read_again(&mut self) -> Result<()> {
         let rows = usize::try_from(self.file.metadata().num_rows()).unwrap_or(usize::MAX);
         match self.batch_rows.min(rows) {
@@ -119,11 +119,11 @@ fn open(
     }
 }
 
-/// As many rows as have about [`BATCH_BYTES`] in any of the row groups that are looked at, and no more than `most`.
+/// The number of rows that take about [`BATCH_BYTES`] in any of the sampled row groups, and at most `most`.
 fn rows_of_bytes(metadata: &ParquetMetaData, selection: &Selection, most: usize) -> usize {
     let mask = selection.columns().map(|columns| {
         let names = columns.iter().map(String::as_str);
-        // A wrong name is an error of the reader.
+        // The reader reports a wrong name.
         ProjectionMask::existing_columns(metadata.schema(), names).unwrap_or_else(|_| ProjectionMask::all())
     });
     let step = metadata.num_row_groups().div_ceil(LOOKED_AT).max(1);
@@ -131,7 +131,7 @@ fn rows_of_bytes(metadata: &ParquetMetaData, selection: &Selection, most: usize)
         let group = metadata.row_group(row_group);
         let rows = group.num_rows().max(1);
         let all = u64::try_from(group.total_byte_size()).unwrap_or(0);
-        // PERF: of few bytes, no column is looked at.
+        // PERF: if rows are short as a whole, their columns are not looked at.
         if all / rows < BATCH_BYTES / most as u64 {
             return most;
         }
@@ -144,14 +144,14 @@ fn rows_of_bytes(metadata: &ParquetMetaData, selection: &Selection, most: usize)
     (0..metadata.num_row_groups()).step_by(step).map(rows_of).min().unwrap_or(most).clamp(1, most)
 }
 
-/// Whether smaller batches may do.
+/// Whether smaller batches may help.
 fn is_too_large(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Limit | ErrorKind::Memory)
 }
 
-/// What a batch should have at most, by the footer.
+/// Largest size of a batch, by the sizes in the footer.
 const BATCH_BYTES: u64 = 64 << 20;
-/// Row groups whose size is looked at.
+/// Row groups whose size is sampled.
 const LOOKED_AT: usize = 64;
-/// A batch that exceeds a limit is read again with one row of so many.
+/// A batch that exceeds a limit is read again with one row in this many.
 const FEWER_ROWS: usize = 32;

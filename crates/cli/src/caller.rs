@@ -1,5 +1,5 @@
-//! Who wants the work done: a person, who sees how far it is and ends it with the process, or a program that called a function, which may
-//! cancel it and is told nothing in between.
+//! Who wants the work done: a person, who watches its progress and ends it with the process, or a program that called a
+//! function, which may cancel it and sees no progress.
 
 use bytes::{Bytes, BytesMut};
 use marquetry::errors::{CancelToken, Result};
@@ -11,22 +11,22 @@ use std::ops::Range;
 use std::sync::Arc;
 
 thread_local! {
-    /// The program that wants the work of this thread; none where a person does.
+    /// The program that this thread works for; `None` for a person.
     static PROGRAM: RefCell<Option<Program>> = const { RefCell::new(None) };
 }
 
-/// What a program gives with its work.
+/// What a program passes along with its work.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Program {
-    /// What cancels it.
+    /// Cancels the work.
     pub(crate) cancel: CancelToken,
-    /// The keys of the files that are read.
+    /// Keys of the files that are read.
     pub(crate) keys: Option<Arc<FileDecryptionProperties>>,
 }
 
-/// Does `work` for a program.
+/// Runs `work` for a program.
 pub(crate) fn for_program<T>(program: Program, work: impl FnOnce() -> T) -> T {
-    /// Puts back what was there, also where `work` panics.
+    /// Restores the previous program, even if `work` panics.
     struct Before(Option<Program>);
 
     impl Drop for Before {
@@ -39,22 +39,22 @@ pub(crate) fn for_program<T>(program: Program, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Whether a person wants the work of this thread done.
+/// Whether this thread works for a person.
 pub(crate) fn is_person() -> bool {
     PROGRAM.with_borrow(Option::is_none)
 }
 
-/// What cancels the work of this thread: nothing where a person wants it.
+/// The token that cancels the work of this thread; never cancelled for a person.
 pub(crate) fn cancel() -> CancelToken {
     PROGRAM.with_borrow(Option::clone).unwrap_or_default().cancel
 }
 
-/// The keys that a program gave, if one wants the work of this thread done.
+/// The keys that a program gave; `None` if this thread works for a person.
 pub(crate) fn keys() -> Option<Option<Arc<FileDecryptionProperties>>> {
     PROGRAM.with_borrow(|program| program.as_ref().map(|program| program.keys.clone()))
 }
 
-/// The same bytes; reading fails once the work of this thread is cancelled.
+/// The source, whose reads fail once the work of this thread is cancelled.
 pub(crate) fn cancellable(source: Arc<dyn Source>) -> Arc<dyn Source> {
     match PROGRAM.with_borrow(Option::clone) {
         Some(program) => Arc::new(Cancellable { source, cancel: program.cancel }),

@@ -128,7 +128,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it only prints, and may print more than a screen has.
+    /// Whether a command only prints, and may print more than fits on a screen.
     pub(crate) fn may_be_long(&self) -> bool {
         if let Command::Meta(args) = self {
             return args.edit.is_none();

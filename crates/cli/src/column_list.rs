@@ -5,8 +5,8 @@ use marquetry::errors::Error;
 use marquetry_base::{quote_name, unquote};
 use marquetry_core::schema::no_such_column;
 
-/// The columns of a list. A comma in parentheses or brackets, as in `payload:price::decimal(9, 2)`, or in double quotes, is part of a
-/// name.
+/// Splits a list into columns. A comma in parentheses or brackets, as in `payload:price::decimal(9, 2)`, or in double
+/// quotes, is part of a name.
 pub(crate) fn column_list(text: &str) -> Result<ColumnList, String> {
     let (mut columns, mut start, mut depth, mut in_quotes) = (Vec::new(), 0, 0_usize, false);
     for (at, char) in text.char_indices() {
@@ -24,13 +24,13 @@ pub(crate) fn column_list(text: &str) -> Result<ColumnList, String> {
     }
     columns.push(text[start..].to_owned());
     if in_quotes || depth > 0 {
-        // Names may have any of these: then each comma is one between columns.
+        // Names may contain any of these: then each comma separates two columns.
         columns = text.split(',').map(str::to_owned).collect();
     }
     Ok(ColumnList(without_blanks(columns)))
 }
 
-/// Without the blanks around commas: `a, b`. A name that begins or ends with one, and stands beside a comma, needs quotes.
+/// Trims blanks around commas: `a, b`. A name with a blank beside a comma needs quotes.
 fn without_blanks(columns: Vec<String>) -> Vec<String> {
     let last = columns.len().saturating_sub(1);
     let trim = |(at, name): (usize, String)| {
@@ -50,9 +50,9 @@ pub(crate) fn all_columns(lists: Option<&Vec<ColumnList>>) -> Option<Vec<String>
     Some(lists?.iter().flat_map(|list| list.0.iter().cloned()).collect())
 }
 
-/// The place of the column that an option means: by its name, which may stand in double quotes.
+/// The index of the column that an option names; the name may stand in double quotes.
 ///
-/// Fails if no column has it, and if several do: any of them would be the wrong one for somebody.
+/// Fails if no column has this name, or if several do, as any choice may be wrong.
 pub(crate) fn place_of(name: &str, schema: &Schema, option: &str) -> Result<usize, Error> {
     let places = |name: &str| {
         let fields = schema.fields().iter().enumerate();
@@ -72,7 +72,7 @@ pub(crate) fn place_of(name: &str, schema: &Schema, option: &str) -> Result<usiz
     }
 }
 
-/// The error for a name that several columns have, where one is meant.
+/// The error for a name that several columns have where one is needed.
 #[cold]
 pub(crate) fn several_columns(name: &str) -> Error {
     Error::argument(format!(

@@ -11,37 +11,37 @@ use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a command stops, or a file is left.
+/// Why a command stops, or skips a file.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Nobody reads our output any more: no error.
+    /// Our output was closed: not an error.
     ClosedPipe,
-    /// The caller asked for something that cannot be.
+    /// The caller asked for something impossible.
     Usage(String),
-    /// The caller named a file for something that it cannot be, or that is not done with it.
+    /// The caller named a file that is not suitable for what was asked.
     UsageOf(PathBuf, String),
     /// The file is bad, or a check failed.
     File(Error),
     /// A check of the file failed.
     Check(String),
-    /// The same of this one of several files.
+    /// A check of one of several files failed.
     CheckOf(PathBuf, String),
     /// Output cannot be written.
     Write(io::Error),
 }
 
 impl Failure {
-    /// That a file cannot be what the caller named it for.
+    /// The failure of a file that is not suitable for what the caller named it for.
     pub(crate) fn usage_of(file: &Path, message: impl Into<String>) -> Self {
         Failure::UsageOf(file.to_owned(), message.into())
     }
 
-    /// The file that this is about, as far as it says; else `path`.
+    /// The file that the failure names, or else `path`.
     pub(crate) fn file(&self, path: &Path) -> PathBuf {
         self.named_file().unwrap_or_else(|| path.to_owned())
     }
 
-    /// The same, of this file if nothing is said of one.
+    /// The failure, which names `path` if it named no file before.
     pub(crate) fn in_file(self, path: &Path) -> Self {
         match self {
             Failure::Check(message) => Failure::CheckOf(path.to_owned(), message),
@@ -59,7 +59,7 @@ impl Failure {
 }
 
 impl Failure {
-    /// What a program that called a function is told.
+    /// The error that a calling program gets.
     pub(crate) fn into_error(self) -> Error {
         match self {
             Failure::File(error) => error,
@@ -73,7 +73,7 @@ impl Failure {
     }
 }
 
-/// Failures seen so far.
+/// The failures so far.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     bad_files: bool,
@@ -103,16 +103,16 @@ impl Outcome {
             _ => None,
         };
         let line = said.map_or_else(|| line(file, failure), |said| line(file, said));
-        // There is nowhere left to say that this failed.
+        // There is nowhere left to report that this failed.
         let _ = writeln!(io::stderr(), "{line}");
     }
 
-    /// Remembers that files differ, which is no failure, but has the same exit code as a bad file.
+    /// Remembers that files differ: not a failure, but it has the exit code of a bad file.
     pub(crate) fn differs(&mut self) {
         self.bad_files = true;
     }
 
-    /// Writes the line of a failure because of which nothing can be said of files: its exit code is 2.
+    /// Reports a failure because of which nothing can be said of the files: the exit code is 2.
     pub(crate) fn cannot_tell(&mut self, failure: &Failure) {
         self.report(None, failure);
         (self.bad_files, self.wrong_usage) = (false, true);
@@ -123,7 +123,7 @@ impl Outcome {
         self.exit_code() != 0
     }
 
-    /// 1 if a file is bad, else 2 if the usage was wrong, else 0.
+    /// 1 if a file is bad, 2 if only the usage was wrong, else 0.
     pub(crate) fn exit_code(&self) -> u8 {
         match (self.bad_files, self.wrong_usage) {
             (true, _) => 1,
@@ -133,7 +133,7 @@ impl Outcome {
     }
 }
 
-/// One line for standard error, whatever a file's names contain, and without the secrets of URLs.
+/// One line for standard error: names are made printable, and secrets of URLs left out.
 pub(crate) fn line(file: Option<&Path>, message: impl Display) -> String {
     let message = message.to_string();
     let message = text_without_secrets(&message);
@@ -157,7 +157,7 @@ impl Display for Failure {
     }
 }
 
-/// The error's own text, but without the file: the line begins with it.
+/// Writes the text of the error without the file, with which the line begins already.
 fn write_error(error: &Error, f: &mut Formatter<'_>) -> fmt::Result {
     write!(f, "{}: {}", error.kind().name(), error.message())?;
     if let Some(source) = error.get_ref() {
@@ -173,7 +173,7 @@ fn write_error(error: &Error, f: &mut Formatter<'_>) -> fmt::Result {
     if parts.is_empty() { Ok(()) } else { write!(f, ", in {}", parts.join(", ")) }
 }
 
-/// What does what an error speaks of: the library does not know what it is called here.
+/// Names the option that helps with an error: the library does not know what it is called here.
 fn what_helps(error: &Error) -> &'static str {
     if is_helped_by_union(error) {
         return "; --union-by-name makes it one";
@@ -199,13 +199,13 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            // One of ours names the file that is written.
+            // An error of ours names the file that is written.
             _ => error.downcast::<Error>().map_or_else(Failure::Write, Failure::File),
         }
     }
 }
 
-/// Arrow errors come from writing too: reading has its own.
+/// Arrow errors come from writing, too: reading has errors of its own.
 impl From<ArrowError> for Failure {
     fn from(error: ArrowError) -> Self {
         match error {

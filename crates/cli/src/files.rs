@@ -13,8 +13,8 @@ use marquetry::{OpenFile, dataset};
 use std::path::{Path, PathBuf};
 
 impl Files {
-    /// Runs `look` on each file. A file's failure is reported, then the next one has its turn; only when the output is
-    /// closed or cannot be written there is no use in going on.
+    /// Runs `look` on each file. The failure of a file is reported, and the next one is tried; it only stops when the
+    /// output is closed or cannot be written.
     pub(crate) fn for_each(
         &self,
         outcome: &mut Outcome,
@@ -36,12 +36,13 @@ impl Files {
         self.files.len() > 1 || self.files.iter().any(|file| is_pattern(file))
     }
 
-    /// The files, in the given order; those of a pattern in alphabetical order. A pattern without files is reported, and a directory.
+    /// The files, in the given order; those of a pattern in alphabetical order. Reports patterns without files, and
+    /// directories.
     pub(crate) fn expanded(&self, outcome: &mut Outcome) -> Vec<PathBuf> {
         self.expanded_or(|given, failure| outcome.report(Some(given), &failure))
     }
 
-    /// The same; what is to become of a pattern without files, or of a directory, is up to `failed`.
+    /// As [`expanded`](Self::expanded), but passes patterns without files, and directories, to `failed`.
     pub(crate) fn expanded_or(&self, mut failed: impl FnMut(&Path, Failure)) -> Vec<PathBuf> {
         let mut expanded = expanded(&self.files, matches, &mut failed);
         expanded.retain(|path| {
@@ -54,7 +55,7 @@ impl Files {
         expanded
     }
 
-    /// As [`expanded`](Self::expanded), of a command that has a meaning for directories.
+    /// As [`expanded`](Self::expanded), for commands that accept directories.
     pub(crate) fn with_directories(&self, outcome: &mut Outcome) -> Vec<PathBuf> {
         expanded(&self.files, matches_or_directories, &mut |given, failure| {
             outcome.report(Some(given), &failure);
@@ -62,11 +63,11 @@ impl Files {
     }
 }
 
-/// That a directory was given to a command that looks at files one by one, and what to give it.
+/// The failure of a directory that was given to a command for single files, with a pattern to use instead.
 fn directory(path: &Path) -> Failure {
     let name = file_name::shown(path);
     let name = name.strip_suffix('/').unwrap_or(&name);
-    // These would mean something else in a pattern, or in quotes.
+    // These would have another meaning in a pattern, or in quotes.
     let name = if name.contains(['*', '?', '[', '\'']) { "DIR" } else { name };
     let instead = format!("name files in it, or a pattern in quotes: '{name}/**/*.parquet'");
     Failure::Check(format!("is a directory, not a file: {instead}"))
@@ -99,7 +100,7 @@ fn expanded(
     out
 }
 
-/// The paths, with the files of patterns in their places. Fails if one fits none.
+/// The paths, with patterns replaced by their files. Fails if a pattern matches no file.
 pub(crate) fn all_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut wrong = None;
     let files = expanded(paths, matches, &mut |given, failure| {
@@ -108,7 +109,7 @@ pub(crate) fn all_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     wrong.map_or(Ok(files), Err)
 }
 
-/// Whether the path is meant as a pattern: files may have such characters in their names.
+/// Whether a path is meant as a pattern: file names may contain such characters, too.
 pub(crate) fn is_pattern(file: &Path) -> bool {
     if remote::is_url(file) {
         return remote::is_pattern(file);
@@ -116,7 +117,7 @@ pub(crate) fn is_pattern(file: &Path) -> bool {
     dataset::is_pattern(file)
 }
 
-/// The files that a pattern fits.
+/// The files that match a pattern.
 fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
     let (files, directories) = found(pattern)?;
     match (files.is_empty(), directories.is_empty()) {
@@ -129,13 +130,13 @@ fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-/// The same; if it fits directories alone, these, but for those that are in others.
+/// As [`matches`]; if only directories match, these, except for those within others.
 fn matches_or_directories(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
     let (files, mut directories) = found(pattern)?;
     if !files.is_empty() {
         return Ok(files);
     }
-    // What is in a directory comes behind it.
+    // A directory sorts before what is in it.
     directories.dedup_by(|path, before| path.starts_with(before));
     match directories.is_empty() {
         true => Err(nothing()),
@@ -147,12 +148,12 @@ fn nothing() -> Failure {
     Failure::Check("no file has such a name".to_owned())
 }
 
-/// The files that a pattern fits, and the directories, both sorted.
+/// The files, and the directories, that match a pattern, both sorted.
 fn found(pattern: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
     if remote::is_url(pattern) {
         return Ok((remote::files(pattern)?, Vec::new()));
     }
-    // What cannot be looked into may have files that are meant.
+    // An unreadable directory may contain files that are meant.
     let paths = dataset::expand_pattern(pattern).map_err(|error| match error.kind() {
         ErrorKind::Argument => Failure::Usage(error.message().to_owned()),
         _ => Failure::Check(format!("cannot look for files: {error}")),
@@ -193,12 +194,12 @@ impl InputTables {
 }
 
 impl Selection {
-    /// The columns that are chosen, if not all are.
+    /// The chosen columns; `None` for all.
     pub(crate) fn columns(&self) -> Option<Vec<String>> {
         all_columns(self.columns.as_ref())
     }
 
-    /// The file, with what is chosen of pages and values that cannot be read.
+    /// The file, with the chosen handling of pages and values that cannot be read.
     pub(crate) fn repaired(&self, file: OpenFile) -> OpenFile {
         self.values.apply_to(file.on_corrupt(self.on_corrupt.into()))
     }
@@ -208,7 +209,7 @@ impl Selection {
         self.values.apply(options.with_on_corrupt(self.on_corrupt.into()))
     }
 
-    /// The file, to be read as chosen.
+    /// The file, with all choices of rows and checks applied.
     pub(crate) fn of(&self, file: OpenFile) -> OpenFile {
         let file = file.offset(self.offset).verify_checksums(!self.no_verify);
         let file = self.repaired(file);

@@ -1,4 +1,4 @@
-//! Columns of bytes that only the metadata of GeoParquet says are geometries, as files of its versions 1.0 and 1.1 have them.
+//! Columns of bytes that only GeoParquet's metadata declares to be geometries, as in files of its versions 1.0 and 1.1.
 
 use crate::remote;
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
@@ -9,13 +9,13 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The schema with such columns as geometries; `None` if the file has none.
+/// The schema with such columns as geometries; `None` if there are none.
 pub(crate) fn labelled(schema: &SchemaRef, metadata: &ParquetMetaData) -> Option<SchemaRef> {
     labelled_where(schema, metadata, &|_| true)
 }
 
-/// The schema of a table of many files with such columns as geometries. Of each column the first file that has it decides, as it does of
-/// the column's type; a file that cannot be opened is told of when it is read.
+/// The schema of a table of many files, with such columns as geometries. For each column the first file that has it
+/// decides, as it does for the column's type; a file that cannot be opened is reported when it is read.
 pub(crate) fn labelled_by_files<'a>(
     schema: SchemaRef,
     files: impl IntoIterator<Item = &'a Path>,
@@ -59,7 +59,7 @@ fn labelled_where(
     is_any.then(|| Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
 }
 
-/// Whether it has bytes, of which its type says nothing.
+/// Whether a column has bytes without an extension type.
 fn is_unlabelled(field: &Field) -> bool {
     matches!(field.data_type(), DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
         && !field.metadata().contains_key(EXTENSION)

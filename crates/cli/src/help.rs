@@ -5,7 +5,7 @@ use clap::Command;
 /// The heading of options that every command has, which `--help` lists behind the command's own.
 pub(crate) const ALL_COMMANDS: &str = "Options of all commands";
 
-/// `command`, in whose texts, and in those of its commands, paragraphs are lines.
+/// The command, with lines of its texts, and those of its subcommands, joined to paragraphs.
 pub(crate) fn flowing(command: Command) -> Command {
     let text = command.get_after_help().map(|text| flowed(&text.to_string()));
     let command = match text {
@@ -15,7 +15,7 @@ pub(crate) fn flowing(command: Command) -> Command {
     command.mut_subcommands(flowing)
 }
 
-/// Joins lines that end because they are full: no others, and none that is indented.
+/// Joins a line with the next one if it ends because it is full, and is not indented.
 fn flowed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut lines = text.lines().peekable();
@@ -32,7 +32,8 @@ fn flowed(text: &str) -> String {
     out
 }
 
-/// Bytes of a line that may be full: the texts have lines of up to 120, and few words are longer than this leaves.
+/// The length from which a line counts as full, in bytes: the texts have lines of up to 120, and few words are longer
+/// than the rest.
 const FULL: usize = 96;
 
 #[cfg(test)]

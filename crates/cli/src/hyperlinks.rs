@@ -1,4 +1,4 @@
-//! Text on a terminal that leads somewhere: links as terminals know them (OSC 8), as `ls`, `gcc` and cargo write them.
+//! Hyperlinks in terminals (OSC 8), as `ls`, `gcc` and cargo write them.
 
 use crate::file_name;
 use crate::percent::encoded;
@@ -19,7 +19,7 @@ pub(crate) enum Hyperlinks {
 }
 
 impl Hyperlinks {
-    /// Whether output has links that goes to a terminal, or elsewhere.
+    /// Whether to write links, to a terminal or elsewhere.
     pub(crate) fn are_wanted(self, is_terminal: bool) -> bool {
         match self {
             Hyperlinks::Auto => is_terminal && knows_links(|name| env::var(name).ok()),
@@ -29,19 +29,19 @@ impl Hyperlinks {
     }
 }
 
-/// Whether a terminal has links, by what it puts into the environment. One that does not know them shows the text alone or, if it is old,
-/// garbage.
+/// Whether a terminal supports links, by its environment variables. One that does not shows only the text or, if it is
+/// old, garbage.
 fn knows_links(variable: impl Fn(&str) -> Option<String>) -> bool {
     let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
     if let Some(forced) = variable("FORCE_HYPERLINK") {
         return forced != "0";
     }
     let term = variable("TERM").unwrap_or_default();
-    // What these show is shown by another terminal, which may know links or not.
+    // Another terminal shows their output, which may support links or not.
     if term == "dumb" || ["screen", "tmux"].iter().any(|name| term.starts_with(name)) {
         return false;
     }
-    // GNOME's terminals have them since 0.50.
+    // GNOME's terminals support them since 0.50.
     let is_vte =
         variable("VTE_VERSION").and_then(|version| version.parse().ok()).is_some_and(|it: u32| it >= 5000);
     let programs = ["WezTerm", "ghostty", "iTerm.app", "vscode", "Hyper", "rio", "Tabby"];
@@ -54,7 +54,7 @@ fn knows_links(variable: impl Fn(&str) -> Option<String>) -> bool {
         || terms.iter().any(|name| term.starts_with(name))
 }
 
-/// What begins a link to `target`, a URL, and what ends it. Nothing that is not printable ASCII gets into it.
+/// The sequences that begin and end a link to the URL `target`. Only printable ASCII gets into them.
 pub(crate) fn around(target: &str) -> (String, &'static str) {
     (
         format!("\u{1b}]8;;{}\u{1b}\\", encoded(target.as_bytes(), b":/?#[]@!$&'()*+,;=%")),
@@ -62,8 +62,8 @@ pub(crate) fn around(target: &str) -> (String, &'static str) {
     )
 }
 
-/// Where a file is: with this machine's name, so that a terminal of another one does not open its own; one of the web as it is. None of
-/// standard input, of URLs with secrets, and of other stores, which no browser opens.
+/// The URL of a file: with this machine's name, so that a terminal on another one does not open a file of its own; web
+/// URLs stay as they are. `None` for standard input, URLs with secrets, and other stores, which no browser opens.
 pub(crate) fn of_file(path: &Path) -> Option<String> {
     if is_url(path) {
         let is_plain = |url: &String| url.starts_with("http") && path.as_os_str() == url.as_str();
@@ -103,7 +103,7 @@ fn host() -> String {
     String::new()
 }
 
-/// The first document of the format that `spec` names: `PageIndex.md; parquet.thrift, ColumnIndex`.
+/// The URL of the first document of the format that `spec` names: `PageIndex.md; parquet.thrift, ColumnIndex`.
 pub(crate) fn of_spec(spec: &str) -> Option<String> {
     let end = spec.find([',', ';', ' ']).unwrap_or(spec.len());
     let path = match &spec[..end] {

@@ -45,7 +45,7 @@ use kind::Kind;
 use std::path::{Path, PathBuf};
 pub(crate) use wide_keys::wide_schema;
 
-/// Opens the input at `paths`: one file, `-` for standard input, or many files of one kind that are one table.
+/// Opens the input at `paths`: one file, `-` for standard input, or many files of one kind that form a table.
 pub(crate) fn open(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     if let [path] = paths
         && (path.is_file() || ByteStream::new(path).path().is_none())
@@ -91,7 +91,7 @@ fn open_texts(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input, Fai
 
 const OF_ONE_KIND: &str = "files that are read as one table are all Parquet, all CSV or all JSON Lines";
 
-/// Fails where an option, or a directory called key=value, would make other columns of Parquet files.
+/// Fails if an option, or a directory called key=value, would add or change columns, as it does for Parquet files.
 fn refuse_tables(files: &[PathBuf], given: &[PathBuf], wanted: &InputOptions<'_>) -> Result<(), Failure> {
     let first = files.first().map_or(Path::new("-"), PathBuf::as_path);
     if wanted.together.union_by_name || !wanted.together.partition_type.is_empty() {
@@ -103,7 +103,7 @@ fn refuse_tables(files: &[PathBuf], given: &[PathBuf], wanted: &InputOptions<'_>
         let mut names = path.parent().into_iter().flat_map(Path::components);
         names.any(|name| name.as_os_str().to_string_lossy().contains('='))
     };
-    // Of one that was named it is known where it is.
+    // The directories of a file that was named are no partitions.
     let found = files.iter().find(|file| !given.contains(file) && has_value(file));
     match found {
         Some(file) if !wanted.together.no_partitions => {
@@ -115,7 +115,7 @@ fn refuse_tables(files: &[PathBuf], given: &[PathBuf], wanted: &InputOptions<'_>
     }
 }
 
-/// Fails if what is asked for is there for other kinds alone.
+/// Fails if an option is given that only other formats support.
 fn refuse_rest(path: &Path, kind: Kind, wanted: &InputOptions<'_>) -> Result<(), Failure> {
     without_effect::refuse(wanted.args, path, kind)?;
     if kind != Kind::Parquet && wanted.selection.on_corrupt != OnCorruptArg::Fail {

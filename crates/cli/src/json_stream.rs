@@ -1,4 +1,4 @@
-//! JSON that is written while its parts come, so that long lists take no memory.
+//! Writes JSON as its parts arrive, so that long lists take no memory.
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -18,7 +18,7 @@ pub(crate) struct JsonList<'a> {
 }
 
 impl Output {
-    /// Writes one line of JSON: an object with the members that `write` gives it. It is closed if `write` fails, too.
+    /// Writes one line of JSON: an object with the members that `write` adds. It is closed even if `write` fails.
     pub(crate) fn json_object(
         &mut self,
         write: impl FnOnce(&mut JsonObject<'_>) -> Result<(), Failure>,
@@ -36,7 +36,7 @@ impl JsonObject<'_> {
         self.output.json_value(value)
     }
 
-    /// Adds a member that is a list, with the items that `write` gives it.
+    /// Adds a member that is a list, with the items that `write` adds.
     pub(crate) fn list(
         &mut self,
         name: &str,
@@ -72,7 +72,7 @@ impl JsonList<'_> {
         write(self.output)
     }
 
-    /// Adds an object, with the members that `write` gives it.
+    /// Adds an object, with the members that `write` adds.
     pub(crate) fn object(
         &mut self,
         write: impl FnOnce(&mut JsonObject<'_>) -> Result<(), Failure>,

@@ -66,7 +66,7 @@ pub(crate) enum DialectArg {
 static KEYS: OnceLock<Arc<FileDecryptionProperties>> = OnceLock::new();
 static KMS: OnceLock<KmsSettings> = OnceLock::new();
 
-/// Has the keys of a file wrapped anew, if their material is beside it, and returns how many there are; `None` if no KMS was given.
+/// Rewraps the keys of a file if their material is beside it, and returns their number; `None` if no KMS was given.
 pub(crate) fn rotate(path: &Path) -> Option<Result<usize>> {
     KMS.get().map(|kms| kms.rotate(path))
 }
@@ -76,17 +76,17 @@ pub(crate) fn given() -> Option<Arc<FileDecryptionProperties>> {
     caller::keys().unwrap_or_else(|| KEYS.get().cloned())
 }
 
-/// Whether what waits in temporary files is encrypted there: where keys are given for what is read, or what is written is encrypted.
+/// Whether temporary files are encrypted: if keys are given for what is read, or the output is encrypted.
 pub(crate) fn seal_spills(is_encrypted: bool) -> bool {
     is_encrypted || given().is_some()
 }
 
-/// Options of reading, with the keys that were given.
+/// Reader options with the keys that were given.
 pub(crate) fn reader_options() -> ArrowReaderOptions {
     reader_options_with(given())
 }
 
-/// Options of reading, with these keys.
+/// Reader options with these keys.
 pub(crate) fn reader_options_with(keys: Option<Arc<FileDecryptionProperties>>) -> ArrowReaderOptions {
     let options = ArrowReaderOptions::new().with_limits(Limits::default().with_cancel(caller::cancel()));
     match keys {
@@ -96,7 +96,7 @@ pub(crate) fn reader_options_with(keys: Option<Arc<FileDecryptionProperties>>) -
 }
 
 impl KeyArgs {
-    /// Reads the keys. To be called before any file is opened. `reads_plain`: files that are not encrypted are read in spite of them.
+    /// Reads the keys. Must be called before any file is opened. With `reads_plain`, plaintext files are read as well.
     pub(crate) fn apply(&self, reads_plain: bool) -> Result<(), Failure> {
         self.key_file.iter().for_each(|path| warn_of_readers(path));
         let Some(members) = key_text::object(self.key_file.as_deref(), self.key_env.as_deref())? else {
@@ -113,7 +113,7 @@ impl KeyArgs {
         let kms = keys.kms.take();
         let retriever = kms.as_ref().map(KmsSettings::retriever).transpose()?;
         if let Some(kms) = kms {
-            // The first settings stay: a command has one file of keys.
+            // The first settings stay: a command has only one key file.
             let _ = KMS.set(kms);
         }
         let _ = KEYS.set(keys.into_properties(retriever, self.encryption_dialect, reads_plain)?);
@@ -121,14 +121,14 @@ impl KeyArgs {
     }
 }
 
-/// Says so if others than its owner can read a file of keys.
+/// Warns if others than its owner can read a key file.
 fn warn_of_readers(path: &Path) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode());
         if mode & 0o077 != 0 {
-            // There is nowhere left to say that this failed.
+            // There is nowhere left to report that this failed.
             let _ =
                 writeln!(io::stderr(), "{}", line(Some(path), "others than its owner can read these keys"));
         }
@@ -137,7 +137,7 @@ fn warn_of_readers(path: &Path) {
     let _ = path;
 }
 
-/// What is in a file of keys.
+/// The contents of a key file.
 #[derive(Default)]
 struct KeyFile {
     footer_key: Option<Zeroizing<Vec<u8>>>,
@@ -192,7 +192,7 @@ impl KeyFile {
     }
 }
 
-/// Keys by the key metadata that a file has of them, and what finds others.
+/// Keys by the key metadata in a file, and a retriever of others.
 struct NamedKeys {
     keys: BTreeMap<String, Zeroizing<Vec<u8>>>,
     kms: Option<Arc<dyn KeyRetriever>>,

@@ -1,11 +1,11 @@
-//! The columns of Parquet that an Arrow type becomes, and what an array holds for each.
+//! The leaf columns that an Arrow type becomes, and the bytes that an array has for each.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::ByteViewType;
 use arrow_array::{Array, ArrayRef, GenericByteViewArray, OffsetSizeTrait, RecordBatch};
 use arrow_schema::DataType;
 
-/// How many columns the type becomes.
+/// The number of leaf columns of a type.
 pub(crate) fn count(data_type: &DataType) -> usize {
     match data_type {
         DataType::Struct(fields) => fields.iter().map(|field| count(field.data_type())).sum(),
@@ -21,7 +21,7 @@ pub(crate) fn count(data_type: &DataType) -> usize {
     }
 }
 
-/// Adds the bytes that each column of the batch takes in memory to `bytes`, which has an element for each leaf.
+/// Adds the bytes of each leaf column of the batch to `bytes`, which has an element for each.
 pub(crate) fn add_bytes(batch: &RecordBatch, bytes: &mut [u64]) {
     let mut leaf = 0;
     for column in batch.columns() {
@@ -29,8 +29,8 @@ pub(crate) fn add_bytes(batch: &RecordBatch, bytes: &mut [u64]) {
     }
 }
 
-/// Those of one array, whose first leaf is `leaf`. Offsets and validity of lists and structs count with their first
-/// leaf.
+/// Adds the bytes of one array, whose first leaf is `leaf`. Offsets and validity of lists and structs count with their
+/// first leaf.
 fn add(array: &ArrayRef, leaf: &mut usize, bytes: &mut [u64]) {
     let first = *leaf;
     let validity = if array.nulls().is_some() { array.len().div_ceil(8) } else { 0 };

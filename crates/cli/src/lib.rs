@@ -116,8 +116,9 @@ use output::Output;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 
-/// Does what `arguments` say, of which the first is the program's own name, and gives the exit code. It is to be the last that a
-/// process does: signals that end the process are taken care of from here on, and `sql` may become another program.
+/// Runs the command in `arguments`, the first of which is the program's name, and returns the exit code. It must be the
+/// last thing that a process does: from here on signals that end the process are handled, and `sql` may replace the
+/// process by another program.
 ///
 /// ```
 /// let wines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
@@ -150,27 +151,27 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let keys = args.keys.apply(reads_plain_files(&args));
     let run = keys.and_then(|()| run(&args, &mut output, &mut outcome)).and_then(|()| Ok(output.flush()?));
     match run {
-        // Whoever reads has seen enough.
+        // The reader has seen enough.
         Ok(()) | Err(Failure::ClosedPipe) => {}
         Err(failure) => outcome.report(None, &failure),
     }
-    // Whoever reads page by page has the terminal as long as they like.
+    // The reader of a pager keeps the terminal as long as they like.
     drop(output);
     outcome.exit_code()
 }
 
-/// Whether files that are not encrypted are read where there are keys.
+/// Whether plaintext files are read although keys are given.
 fn reads_plain_files(args: &CommandLine) -> bool {
     match args.command {
-        // The file that is changed is encrypted all the same.
+        // The file that is changed is encrypted anyway.
         Command::Append(_) => false,
-        // Shows what is in a folder, and writes nothing.
+        // It lists a folder, and writes nothing.
         Command::Serve(_) => true,
         _ => args.keys.plain_inputs,
     }
 }
 
-/// The error, with how the command is used.
+/// The error with the usage of the command.
 fn with_usage(error: clap::Error, matches: &ArgMatches) -> clap::Error {
     let mut whole = CommandLine::command();
     let name = matches.subcommand_name();
@@ -180,7 +181,7 @@ fn with_usage(error: clap::Error, matches: &ArgMatches) -> clap::Error {
     }
 }
 
-/// Another program takes over; where it cannot, that is all there is to say.
+/// Hands over to another program; if that fails, reports it.
 fn hand_over(arguments: &[OsString]) -> u8 {
     commands::sql::run(arguments).unwrap_or_else(|failure| {
         let mut outcome = Outcome::new();
@@ -189,24 +190,24 @@ fn hand_over(arguments: &[OsString]) -> u8 {
     })
 }
 
-/// Says why arguments are none, or gives the help that they ask for.
+/// Reports why arguments are invalid, or prints the help that they ask for.
 fn refused(error: &clap::Error) -> u8 {
     let text = error.render().to_string();
     let shown = text_without_secrets(&text);
     let shown = terminal::escaped(&shown, |c| steers_terminal(c) && !matches!(c, '\n' | '\t'));
     let printed = match shown == text || !error.use_stderr() {
         true => error.print(),
-        // What the user wrote has to be left out: without colours, which steer the terminal, too.
+        // Secrets of the user are left out, and so are colours, whose sequences would be escaped, too.
         false => std::io::stderr().write_all(shown.as_bytes()),
     };
     match printed {
-        // Whoever reads help has seen enough.
+        // The reader of help has seen enough.
         Err(failed) if !error.use_stderr() && failed.kind() != ErrorKind::BrokenPipe => {
             let mut outcome = Outcome::new();
             outcome.report(None, &Failure::Write(failed));
             outcome.exit_code()
         }
-        // There is nowhere left to say that an error could not be written.
+        // There is nowhere left to report that an error could not be written.
         _ => u8::try_from(error.exit_code()).unwrap_or(2),
     }
 }
@@ -247,7 +248,7 @@ fn run(args: &CommandLine, output: &mut Output, outcome: &mut Outcome) -> Result
         Command::DropRowGroup(args) => commands::drop_row_group::run(args, output, outcome),
         Command::Summary(args) => commands::summary::run(args, output, outcome),
         Command::Verify(args) => commands::verify::run(args, output, outcome),
-        // Any other option before it would be one of ours, which that program does not know.
+        // An option before it would be one of ours, which that program does not know.
         Command::Sql(_) => Err(Failure::Usage("`sql` comes first: marquetry sql ..".to_owned())),
         Command::Rules(args) => commands::rules::run(args, output),
     }

@@ -10,16 +10,15 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Where losses are told.
+/// Where losses are reported.
 pub(crate) struct Losses {
     file: Option<ReportFile>,
-    /// Whether any file was told of, and be it that nothing of it is lost.
+    /// Whether any file was reported, even one without losses.
     is_told: bool,
 }
 
 impl Losses {
-    /// Begins the file that is to have them, if one is wanted. It is none of the files `inputs`, nor `output`, nor any
-    /// other that is there.
+    /// Creates the report file, if one is wanted. Fails if it is one of the files `inputs`, or `output`, or exists already.
     pub(crate) fn new(
         selection: &Selection,
         inputs: &[PathBuf],
@@ -30,8 +29,8 @@ impl Losses {
         Ok(Losses { file: selection.loss_report.as_ref().map(create).transpose()?, is_told: false })
     }
 
-    /// Puts the file under its name, if losses were told, which they are after failures as well. `outcome` is what became
-    /// of the rows.
+    /// Gives the report file its name, if losses were reported, which also happens after failures. `outcome` is the
+    /// result of reading the rows.
     pub(crate) fn finish(self, outcome: Result<(), Failure>) -> Result<(), Failure> {
         let finished = match self.file {
             Some(file) if self.is_told => file.finish(),
@@ -40,7 +39,7 @@ impl Losses {
         outcome.and(finished)
     }
 
-    /// Tells what files have lost. That anything is, is a failure.
+    /// Reports the losses of files. Any loss is a failure.
     pub(crate) fn tell(&mut self, reports: &[(PathBuf, LossReport)]) -> Result<(), Failure> {
         self.is_told = true;
         let (mut rows, mut nulls) = (0, 0);
@@ -49,7 +48,7 @@ impl Losses {
                 writeln!(file, "{}", json_of(path, report))?;
             }
             for loss in &report.losses {
-                // There is nowhere left to say that this failed.
+                // There is nowhere left to report that this failed.
                 let _ = writeln!(io::stderr(), "{}", line(Some(path), format_args!("lost: {loss}")));
             }
             rows += report.rows_left_out;
@@ -65,7 +64,7 @@ impl Losses {
         }
     }
 
-    /// Tells what files had lost before one failed.
+    /// Reports the losses of files before one failed.
     pub(crate) fn before(
         &mut self,
         reports: &[(PathBuf, LossReport)],

@@ -19,36 +19,36 @@ pub(crate) struct MemoryArgs {
 }
 
 impl MemoryArgs {
-    /// Sets the bound of what is read. To be called before anything is.
+    /// Sets the memory limit of reading. Must be called before anything is read.
     pub(crate) fn apply(self) {
         if let Some(limit) = self.memory_limit {
             MemoryBudget::set_process_limit((limit / 2).max(LEAST_TO_READ));
         }
     }
 
-    /// What sorting and writing may hold.
+    /// The memory limit of sorting and writing.
     pub(crate) fn to_write(self) -> usize {
         self.memory_limit.map_or_else(usual_to_write, |limit| (limit / 2).max(1))
     }
 }
 
-/// What sorting and writing may hold if nobody says so.
+/// The default memory limit of sorting and writing.
 pub(crate) fn usual_to_write() -> usize {
     let readers = MemoryBudget::of_process().limit().unwrap_or(usize::MAX);
     USUAL_TO_WRITE.min(readers / 2)
 }
 
-/// The limits of readers whose batches [`BoundedRows`](crate::bounded_rows::BoundedRows) makes smaller if they exceed them.
+/// Reader limits, with which [`BoundedRows`](crate::bounded_rows::BoundedRows) makes batches smaller that exceed them.
 pub(crate) fn batch_limits() -> Limits {
     let readers = MemoryBudget::of_process().limit().unwrap_or(usize::MAX);
     Limits::default().with_cancel(caller::cancel()).with_batch_bytes((readers / 8).clamp(16 << 20, 256 << 20))
 }
 
-/// Options with these limits.
+/// Reader options with these limits.
 pub(crate) fn bounded_options() -> ArrowReaderOptions {
     keys::reader_options().with_limits(batch_limits())
 }
 
-/// Windows on a file, and a page of each of some columns, take as much.
+/// Read windows on a file, and a page for each of some columns, take this much.
 const LEAST_TO_READ: usize = 64 << 20;
 const USUAL_TO_WRITE: usize = 1 << 30;

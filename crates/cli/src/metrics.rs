@@ -21,7 +21,7 @@ pub(crate) struct MetricsArgs {
 }
 
 impl MetricsArgs {
-    /// Tells what reading of `path` has cost, if that is wanted.
+    /// Reports the cost of reading `path`, if wanted.
     pub(crate) fn tell_read(
         self,
         path: &Path,
@@ -31,7 +31,7 @@ impl MetricsArgs {
         self.tell(path, "read", || of_reading(metrics), output)
     }
 
-    /// Tells what writing of `path` has cost, if that is wanted.
+    /// Reports the cost of writing `path`, if wanted.
     pub(crate) fn tell_written(
         self,
         path: &Path,
@@ -64,15 +64,15 @@ impl MetricsArgs {
                 text
             }
         };
-        // On a terminal they stand behind the rows.
+        // On a terminal, metrics follow the rows.
         output.flush()?;
-        // There is nowhere left to say that this failed.
+        // There is nowhere left to report that this failed.
         let _ = io::stderr().write_all(text.as_bytes());
         Ok(())
     }
 }
 
-/// One of the metrics.
+/// A metric.
 enum Counted {
     Count(u64),
     Time(Duration),
@@ -89,7 +89,7 @@ impl Counted {
     }
 }
 
-/// A member of a JSON object: times are in seconds, and their names say so.
+/// A member of a JSON object; names of times end in `_seconds`.
 fn member((name, counted): (&str, Counted)) -> (String, Value) {
     let name = name.replace(' ', "_");
     match counted {

@@ -2,12 +2,12 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises the limit as far as this process may: commands of many files have all of them open, and shells start with 1,024.
+/// Raises the limit as far as this process may: some commands keep many files open, and shells start with 1,024.
 pub(crate) fn raise_limit() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = maximum.map_or(MOST, |most| most.min(MOST));
     if current.is_some_and(|now| now < wanted) {
-        // Where that is refused, the files that are too many are an error that says so.
+        // If that is refused, opening too many files is an error of its own.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
     }
 }

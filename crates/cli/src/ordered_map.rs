@@ -20,22 +20,23 @@ pub(crate) struct OrderedMap<S, T> {
 }
 
 enum Work<S, T> {
-    /// By the calling thread.
+    /// The calling thread does the work.
     Inline(Source<S>, Function<S, T>),
-    /// By worker threads. They are not joined: one may wait for a pipe on which nothing comes any more.
+    /// Worker threads do. They are not joined: one may wait forever for a pipe.
     Threads(Arc<Shared<S, T>>),
 }
 
 type Source<S> = Box<dyn Iterator<Item = S> + Send>;
 type Function<S, T> = Box<dyn Fn(S) -> T + Send + Sync>;
 
-/// How many threads there should be unless anything else is asked for.
+/// The default number of threads.
 pub(crate) fn default_threads() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 impl<S: Send + 'static, T: Send + 'static> OrderedMap<S, T> {
-    /// Maps the items of `source` by `threads` workers; with one thread, by the caller when it asks for the next result.
+    /// Maps the items of `source` with `threads` workers; with one thread, the caller does it when it asks for the next
+    /// result.
     pub(crate) fn new(
         source: impl Iterator<Item = S> + Send + 'static,
         threads: NonZeroUsize,
@@ -56,7 +57,7 @@ impl<S: Send + 'static, T: Send + 'static> OrderedMap<S, T> {
             let shared = shared.clone();
             thread::Builder::new().spawn(move || shared.work()).is_ok()
         };
-        // Fewer, if no more can be started.
+        // Fewer, if the system starts no more.
         let started = (0..threads.get()).take_while(start).count();
         match Arc::try_unwrap(shared) {
             Ok(Shared { source, function, .. }) if started == 0 => OrderedMap {
@@ -91,16 +92,16 @@ struct Shared<S, T> {
     source: Mutex<Source<S>>,
     function: Function<S, T>,
     state: Mutex<State<T>>,
-    /// A slot was added, filled or taken, or the end has come.
+    /// Signals that a slot was added, filled or taken, or that the end was reached.
     changed: Condvar,
     most_slots: usize,
 }
 
-/// Results that were not taken yet.
+/// The results that were not taken yet.
 struct State<T> {
     /// One for each item between the source and the caller; `None` while a worker has the item.
     slots: VecDeque<Option<T>>,
-    /// The number of the item that the first slot is for.
+    /// The number of the item in the first slot.
     first: usize,
     end: End,
 }
@@ -111,7 +112,7 @@ enum End {
     Open,
     /// The source has no more items.
     Reached,
-    /// Nobody wants the results.
+    /// Nobody needs the results any more.
     Unwanted,
     /// The source or the function panicked.
     Panicked,
@@ -119,7 +120,7 @@ enum End {
 
 impl<S, T> Shared<S, T> {
     fn state(&self) -> MutexGuard<'_, State<T>> {
-        // A panic shows in `End::Panicked`, and nothing panics while this lock is held.
+        // A panic shows in `End::Panicked`; nothing panics while this lock is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -132,7 +133,7 @@ impl<S, T> Shared<S, T> {
         self.changed.notify_all();
     }
 
-    /// What a worker does until there are no more items.
+    /// Runs a worker until there are no more items.
     fn work(&self) {
         let panicking = OnPanic(self);
         while let Some((number, item)) = self.item() {
@@ -166,7 +167,7 @@ impl<S, T> Shared<S, T> {
             self.changed.notify_all();
             return None;
         };
-        // Numbered before another worker can have the source.
+        // The item gets its number before another worker can lock the source.
         let mut state = self.state();
         state.slots.push_back(None);
         Some((state.first + state.slots.len() - 1, item))

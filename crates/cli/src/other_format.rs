@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// What is said of a file that has another format, instead of that it is broken; `None` if it may be a broken Parquet file. Only files
-/// of this machine are looked into.
+/// The message for a file of another format, instead of that it is broken; `None` if it may be a broken Parquet file.
+/// Only local files are examined.
 pub(crate) fn told(file: &Path, error: &Error) -> Option<String> {
     if !error.message().starts_with("not a Parquet file") || !file.is_file() {
         return None;
@@ -26,7 +26,7 @@ pub(crate) fn told(file: &Path, error: &Error) -> Option<String> {
     })
 }
 
-/// The format of a file that begins so, and what convert calls it.
+/// The format of a file with this beginning, and its name in `convert`.
 fn format_of(begin: &[u8], name: &str) -> Option<(&'static str, Option<&'static str>)> {
     let magic = |magic: &[u8]| begin.starts_with(magic);
     let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -47,7 +47,7 @@ fn format_of(begin: &[u8], name: &str) -> Option<(&'static str, Option<&'static 
     })
 }
 
-/// The format of a text by its name, which may be that of a compressed file.
+/// The text format of a file by its extension, which may be followed by that of compression.
 fn text_of(name: &str) -> Option<&'static str> {
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
     match name.rsplit_once('.')?.1 {
@@ -62,19 +62,19 @@ fn is_feature_collection(begin: &[u8]) -> bool {
     is_text(begin) && String::from_utf8_lossy(begin).contains("\"FeatureCollection\"")
 }
 
-/// Whether the first line with something in it ends, and no object with it: JSON Lines have one on each line.
+/// Whether the first line that is not blank ends without closing an object: JSON Lines have one on each line.
 fn ends_early(begin: &[u8]) -> bool {
     let line = begin.trim_ascii_start().split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
     line.ends_with(b"\n") && !line.trim_ascii_end().ends_with(b"}")
 }
 
-/// Whether there is nothing in it that text does not have; the last character may be cut.
+/// Whether these bytes can be text; the last character may be cut off.
 fn is_text(bytes: &[u8]) -> bool {
     let is_utf8 = std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
     is_utf8 && !bytes.contains(&0)
 }
 
-/// Bytes at the beginning of a file that tell its format.
+/// Bytes at the beginning of a file that are examined.
 const LOOKED_AT: u64 = 512;
 
 #[cfg(test)]

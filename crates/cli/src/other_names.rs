@@ -1,10 +1,11 @@
-//! What pyarrow, DuckDB, polars and other tools for Parquet call commands and options: who types that from habit is told what does it here.
+//! Names of commands and options in pyarrow, DuckDB, polars and other Parquet tools: who types them by habit gets a
+//! hint to ours.
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
-/// The error, and what a command or an option is called here if other tools have it by another name.
+/// The error, with a hint if other tools have the command or option under another name.
 pub(crate) fn with_tip(mut error: clap::Error, whole: &Command, arguments: &[OsString]) -> clap::Error {
     let tip =
         match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {
@@ -21,7 +22,7 @@ pub(crate) fn with_tip(mut error: clap::Error, whole: &Command, arguments: &[OsS
             _ => None,
         };
     if let Some(tip) = tip {
-        // That it may be a value, or is like something else, is beside the point.
+        // Other suggestions are beside the point.
         for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue]
         {
             error.remove(kind);
@@ -67,12 +68,12 @@ fn tip_of_value(option: &str, typed: &str) -> Option<String> {
     known.map(|(_, _, told)| (*told).to_owned())
 }
 
-/// Whether a word is among others with blanks between.
+/// Whether a list of words, separated by blanks, contains a word.
 fn has(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|known| known == word)
 }
 
-/// What is no option here. Words have blanks between.
+/// Something that is not an option here, with a hint. Words are separated by blanks.
 struct Way {
     theirs: &'static str,
     commands: &'static str,
@@ -149,7 +150,7 @@ const WAYS: &[Way] = &[
     },
 ];
 
-/// Our options, and what others call them.
+/// Our options, and their names in other tools.
 const OPTIONS: &[(&str, &str)] = &[
     ("add-index", "page-index write-page-index column-index offset-index"),
     ("allow", "allow-dir root"),
@@ -214,7 +215,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("where", "filter filters predicate query w q"),
 ];
 
-/// Values of options that others have.
+/// Option values of other tools, with a hint.
 const VALUES: &[(&str, &str, &str)] = &[
     ("--format", "csv tsv", "`marquetry convert FILE - --to csv` prints CSV"),
     ("--format", "jsonl ndjson", "'json' has an object on each line"),
@@ -223,7 +224,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("--from", "tsv", "'csv' with '--delimiter tab'"),
 ];
 
-/// Our commands, and what others call them.
+/// Our commands, and their names in other tools.
 const COMMANDS: &[(&str, &str)] = &[
     ("append", "add insert"),
     ("cat --where", "filter grep find"),

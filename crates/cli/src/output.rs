@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
-/// Standard output, buffered. That nobody reads it any more shows as [`io::ErrorKind::BrokenPipe`], which becomes
+/// Standard output, buffered. A closed output shows as [`io::ErrorKind::BrokenPipe`], which becomes
 /// [`Failure::ClosedPipe`](crate::failure::Failure::ClosedPipe).
 pub(crate) struct Output {
     format: Format,
@@ -18,16 +18,16 @@ pub(crate) struct Output {
     out: BufWriter<Destination>,
 }
 
-/// What standard output is.
+/// What standard output leads to.
 enum Destination {
     Terminal(TerminalWriter<Stdout>),
-    /// A program that has the terminal.
+    /// A pager, which has the terminal.
     Pager(TerminalWriter<Pager>),
     Other(Stdout),
 }
 
 impl Output {
-    /// Where there is a terminal, text that `may_be_long` goes there page by page.
+    /// On a terminal, text that `may_be_long` goes through a pager.
     pub(crate) fn new(format: Format, may_be_long: bool) -> Self {
         let pager = if may_be_long && format == Format::Text { Pager::start() } else { None };
         let out = match (pager, io::stdout().is_terminal()) {
@@ -38,7 +38,7 @@ impl Output {
         Output { format, has_links: false, out: BufWriter::with_capacity(BUFFER, out) }
     }
 
-    /// With links, where they are wanted.
+    /// Enables links, if they are wanted.
     #[must_use]
     pub(crate) fn with_hyperlinks(mut self, hyperlinks: Hyperlinks) -> Self {
         let is_terminal = matches!(self.out.get_ref(), Destination::Terminal(_));
@@ -67,7 +67,7 @@ impl Output {
         self.out.write_all(b"\n")
     }
 
-    /// Writes text that leads to `target`, a URL, if there is one, and if the output has links.
+    /// Writes text with a link to the URL `target`, if there is one and the output has links.
     pub(crate) fn linked(&mut self, text: &str, target: Option<String>) -> io::Result<()> {
         let Some(target) = target.filter(|_| self.has_links) else {
             return self.out.write_all(text.as_bytes());
@@ -78,7 +78,7 @@ impl Output {
         self.steer(end)
     }
 
-    /// Writes what no text may have in it, behind all that was written.
+    /// Writes a control sequence, after all that was written before.
     fn steer(&mut self, sequence: &str) -> io::Result<()> {
         self.out.flush()?;
         match self.out.get_mut() {
@@ -94,7 +94,7 @@ impl Output {
         self.out.write_all(b"\n")
     }
 
-    /// Writes a value as JSON. What steers a terminal is escaped wherever it goes: it is the same value.
+    /// Writes a value as JSON. Control characters are escaped for any output: the value is the same.
     pub(crate) fn json_value(&mut self, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
         Ok(value.serialize(&mut Serializer::with_formatter(&mut self.out, Harmless))?)
     }
@@ -128,7 +128,7 @@ impl Write for Destination {
     }
 }
 
-/// JSON in which no character steers a terminal.
+/// Formats JSON without control characters that steer a terminal.
 struct Harmless;
 
 impl Formatter for Harmless {

@@ -7,8 +7,8 @@ use marquetry::file::AtomicFile;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Fails if a file may not be written at `path`: it is one of those that are read, something that is no file, or it is there and may not
-/// be replaced.
+/// Fails if no file may be written at `path`: it is one of the inputs, not a regular file, or exists and may not be
+/// replaced.
 pub(crate) fn refuse_existing<'a>(
     path: &Path,
     inputs: impl IntoIterator<Item = &'a Path>,
@@ -30,7 +30,7 @@ pub(crate) fn refuse_existing<'a>(
     }
 }
 
-/// Begins the file that will be at `path`. What comes there meanwhile is replaced only with `overwrite`.
+/// Creates the file at `path`. One that appears there meanwhile is replaced only with `overwrite`.
 pub(crate) fn create(path: &Path, overwrite: bool) -> Result<AtomicFile, Error> {
     match overwrite {
         true => AtomicFile::create(path),
@@ -38,26 +38,26 @@ pub(crate) fn create(path: &Path, overwrite: bool) -> Result<AtomicFile, Error> 
     }
 }
 
-/// What is said of a file that only `--overwrite` replaces.
+/// The message for a file that only `--overwrite` replaces.
 pub(crate) const IS_THERE: &str = "is there already; --overwrite replaces it";
 
-/// What is said of a file that is not written.
+/// The failure of a file that is not written.
 pub(crate) fn refuse(path: &Path, why: &str) -> Failure {
     Failure::File(Error::argument(why.to_owned()).in_file(file_name::shown(path)))
 }
 
-/// Whether there is anything of that name. A link that leads nowhere yet is something.
+/// Whether anything has that name. A symbolic link to nothing counts.
 pub(crate) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Whether both are names of one file, which need not be there. Other names that a file has as hard links are none of it
-/// here: who replaces a file of one name leaves the other ones as they are.
+/// Whether both are paths of one file, which need not exist. Hard links count as different files: replacing a file
+/// under one name leaves the others as they are.
 pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
     one == other || place(one).is_some_and(|one| place(other) == Some(one))
 }
 
-/// Where a file of this name is, or would be.
+/// The resolved path of a file, which need not exist.
 fn place(path: &Path) -> Option<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -76,5 +76,5 @@ fn place(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// As many as Linux follows.
+/// As many symbolic links as Linux follows.
 const MAX_LINKS: usize = 40;

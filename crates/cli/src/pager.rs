@@ -5,16 +5,16 @@ use std::io::{self, IsTerminal, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// The program that has the terminal, while it has it.
+/// The pager, while it has the terminal.
 static SHOWING: Mutex<Option<Child>> = Mutex::new(None);
 
-/// The text that goes to the program. It is waited for when this is dropped.
+/// The pipe to the pager. Dropping it waits for the pager.
 pub(crate) struct Pager(Option<ChildStdin>);
 
 impl Pager {
-    /// `None` where there is no terminal, where no program is wanted, and where there is none.
+    /// Starts a pager; `None` without a terminal, or if no pager is wanted or found.
     pub(crate) fn start() -> Option<Pager> {
-        // Keys are read from the terminal; what steers it is not what `dumb` ones can do.
+        // A pager reads keys from the terminal, and steers it in ways that `dumb` ones do not support.
         let is_dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
         if is_dumb || !io::stdout().is_terminal() || !io::stdin().is_terminal() {
             return None;
@@ -29,11 +29,12 @@ impl Pager {
         let mut pager = Command::new(words.next()?);
         pager.args(words).stdin(Stdio::piped());
         if env::var_os("LESS").is_none() {
-            // Ends by itself where all fits on the screen, leaves it there, and cuts long lines, which the arrow keys move.
+            // It ends by itself if everything fits on the screen, leaves the text there, and cuts long lines, which the
+            // arrow keys scroll.
             pager.env("LESS", "FRSX");
         }
         if env::var_os("LESSCHARSET").is_none() {
-            // Our text is, whatever the locale says.
+            // Our text is UTF-8, whatever the locale.
             pager.env("LESSCHARSET", "utf-8");
         }
         let mut child = pager.spawn().ok()?;
@@ -43,11 +44,11 @@ impl Pager {
     }
 }
 
-/// Waits until the program has ended, if there is one.
+/// Waits until the pager has ended, if there is one.
 pub(crate) fn wait() {
     let child = SHOWING.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(mut child) = child {
-        // How it ended is its own affair.
+        // Its exit status does not matter.
         let _ = child.wait();
     }
 }
@@ -67,7 +68,7 @@ impl Write for Pager {
 
 impl Drop for Pager {
     fn drop(&mut self) {
-        // The end of the text.
+        // Closing the pipe ends the text.
         self.0 = None;
         wait();
     }

@@ -1,6 +1,6 @@
 //! Percent-encoding of URLs.
 
-/// The text, with percent signs for all but letters, digits, `-._~` and what is `kept`.
+/// Percent-encodes all bytes but letters, digits, `-._~` and those in `kept`.
 pub(crate) fn encoded(text: &[u8], kept: &[u8]) -> String {
     let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.contains(&byte);
     text.iter()

@@ -1,6 +1,6 @@
-//! The values in statistics, indexes and dictionaries: bytes of a physical type, shown as what they mean.
+//! The values in statistics, indexes and dictionaries: bytes of a physical type, shown by their logical type.
 //!
-//! They look as values of rows do, see [`format`](marquetry_text::format).
+//! They look like values of rows, see [`format`](marquetry_text::format).
 
 use crate::output::Output;
 use crate::terminal;
@@ -18,8 +18,8 @@ use marquetry_text::format::{json_text, time};
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// A value in PLAIN encoding, byte strings without their length. Bytes that are no value of the column are shown as
-/// hexadecimal digits.
+/// A value in PLAIN encoding as JSON; byte strings have no length before them. Bytes that are no value of the column
+/// are shown as hexadecimal digits.
 pub(crate) fn json(bytes: &[u8], leaf: &Leaf) -> Value {
     let mut text = String::new();
     match write(bytes, leaf, &mut text) {
@@ -45,10 +45,10 @@ pub(crate) fn all<'a>(values: &'a Values, leaf: &'a Leaf) -> impl Iterator<Item 
     })
 }
 
-/// A value as JSON. A long one is made piece by piece while it is written.
+/// A value as JSON. A long one is formatted piece by piece while it is written.
 pub(crate) enum ShownValue<'a> {
     Whole(Value),
-    /// Bytes that are shown as text, and how.
+    /// Bytes that are shown as text, and the function that formats them.
     Long(&'a [u8], fn(&[u8], &mut String)),
 }
 
@@ -57,7 +57,7 @@ impl<'a> ShownValue<'a> {
         if bytes.len() <= PIECE {
             return ShownValue::Whole(json(bytes, leaf));
         }
-        // Of what has another form, none is as long.
+        // Values of other forms are never this long.
         let is_hex = match leaf.logical() {
             Some(
                 LogicalType::Geometry { .. } | LogicalType::Geography { .. } | LogicalType::Decimal { .. },
@@ -75,7 +75,7 @@ impl<'a> ShownValue<'a> {
         )
     }
 
-    /// As it stands in a cell of a table, at most `width` columns of a terminal wide.
+    /// The value in a cell of a table, at most `width` terminal columns wide.
     pub(crate) fn cell(&self, width: usize) -> String {
         match self {
             ShownValue::Whole(value) => shortened(&cell(value), width),
@@ -90,7 +90,7 @@ impl<'a> ShownValue<'a> {
 }
 
 impl ShownValue<'_> {
-    /// Writes it as JSON. PERF: a serializer takes each escape of a text for itself, and those of a long value are many.
+    /// Writes the value as JSON. PERF: a serializer writes each escape of a text separately, and long values have many.
     pub(crate) fn write_json(&self, output: &mut Output) -> io::Result<()> {
         let (bytes, show) = match self {
             ShownValue::Whole(value) => return output.json_value(value),
@@ -112,7 +112,7 @@ impl ShownValue<'_> {
     }
 }
 
-/// The bytes in pieces, none of which ends inside a character.
+/// Splits bytes into pieces, none of which ends inside a character.
 fn pieces(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let is_inside = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
@@ -124,10 +124,10 @@ fn pieces(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Bytes of values that are shown as a whole, and of the pieces of others.
+/// Values up to this many bytes are formatted whole, longer ones in pieces of this size.
 const PIECE: usize = 64 << 10;
 
-/// JSON as it stands in a cell of a table: text without quotes, nothing for null.
+/// JSON in a cell of a table: text without quotes, nothing for null.
 pub(crate) fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -136,7 +136,7 @@ pub(crate) fn cell(value: &Value) -> String {
     }
 }
 
-/// Appends the value; `None` if the bytes are none.
+/// Appends the value; `None` if the bytes are no value of the column.
 fn write(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
     match leaf.physical() {
         PhysicalType::Boolean => match bytes {
@@ -189,7 +189,7 @@ fn byte_array(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
             scalar::geometry(bytes, out);
         }
         (Some(logical), Ok(text)) if logical.is_text() => out.push_str(text),
-        // A bound may be text that was cut off inside a character.
+        // A bound may be text that was truncated inside a character.
         _ => scalar::escaped(bytes, out),
     }
     Some(Form::Text)
@@ -219,7 +219,7 @@ fn int96(bytes: &[u8], out: &mut String) -> Option<Form> {
     Some(Form::Text)
 }
 
-/// A big-endian integer divided by ten to the power of `scale`; `None` if it has more than 32 bytes, or none.
+/// A big-endian integer divided by ten to the power of `scale`; `None` if it has no bytes, or more than 32.
 fn decimal(bytes: &[u8], scale: i32, out: &mut String) -> Option<Form> {
     let first = *bytes.first()?;
     let mut wide = [if first < 0x80 { 0 } else { 0xff }; 32];

@@ -2,7 +2,7 @@
 
 use marquetry_base::Printable;
 
-/// The text on one line, and without what would steer a terminal.
+/// The text on one line, without control characters that steer a terminal.
 pub(crate) fn printable(text: &str) -> String {
     Printable(text).to_string()
 }

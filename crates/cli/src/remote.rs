@@ -18,7 +18,7 @@ pub(crate) fn open(path: &Path) -> Result<OpenFile> {
     open_with_options(path, keys::reader_options())
 }
 
-/// The same, with options.
+/// As [`open`], with options.
 pub(crate) fn open_with_options(path: &Path, options: ArrowReaderOptions) -> Result<OpenFile> {
     match is_url(path) || standard_input::is_meant(path) {
         true => {
@@ -52,23 +52,23 @@ pub(crate) fn file_stem(path: &Path) -> String {
     name.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether `path` is a URL with a pattern; in those of web servers a question mark is none.
+/// Whether `path` is a URL with a pattern. In URLs of web servers a question mark is no wildcard.
 pub(crate) fn is_pattern(path: &Path) -> bool {
     url(path).is_some_and(|url| url.contains('*') || !url.starts_with("http") && url.contains(['?', '[']))
 }
 
-/// The URLs of the files that a URL means: itself, those that fit its pattern, or those below it.
+/// The URLs of the files that a URL refers to: itself, those that match its pattern, or those below it.
 pub(crate) fn files(path: &Path) -> Result<Vec<PathBuf>> {
     let urls = store::files(url(path).unwrap_or_default())?;
     Ok(urls.into_iter().map(PathBuf::from).collect())
 }
 
-/// Parses the path of a file that is written.
+/// A parser of paths of files that are written.
 pub(crate) fn local() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| if is_url(&path) { Err(ONLY_READ) } else { Ok(path) })
 }
 
-/// Fails if it is the path of a file that is neither here nor in a store.
+/// Fails if the path is neither local nor in a store that can be written.
 pub(crate) fn check_writable(path: &Path) -> std::result::Result<(), &'static str> {
     match url(path).is_some_and(|url| url.starts_with("http")) {
         true => Err("web servers are only read: write a file of this machine, or of a store"),
@@ -76,12 +76,12 @@ pub(crate) fn check_writable(path: &Path) -> std::result::Result<(), &'static st
     }
 }
 
-/// A file in a store that is there once it is finished.
+/// A new file in a store, which appears once it is finished.
 pub(crate) trait NewObject: Write + Send {
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
-/// Begins a file in a store. Fails if it is there already, unless it may be replaced.
+/// Creates a file in a store. Fails if it exists, unless it may be replaced.
 pub(crate) fn create(path: &Path, overwrite: bool) -> Result<Box<dyn NewObject>> {
     store::create(url(path).unwrap_or_default(), overwrite)
 }
@@ -95,7 +95,7 @@ fn url(path: &Path) -> Option<&str> {
     })
 }
 
-/// Those that a build without the feature `remote` knows too, to say so.
+/// URL schemes, which a build without the feature `remote` knows, too, to report that.
 const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
 
 #[cfg(feature = "remote")]
@@ -122,7 +122,7 @@ mod store {
         }
     }
 
-    /// One set for the process: connections are used again from file to file.
+    /// One registry for the process, so that connections are reused from file to file.
     fn stores() -> Result<&'static StoreRegistry> {
         static STORES: OnceLock<StoreRegistry> = OnceLock::new();
         if STORES.get().is_none() {
@@ -157,7 +157,7 @@ mod store {
     }
 }
 
-/// The bytes of a source from front to back.
+/// Reads a source from front to back.
 pub(crate) struct FrontToBack {
     source: Arc<dyn Source>,
     at: u64,
@@ -186,5 +186,5 @@ impl Read for FrontToBack {
     }
 }
 
-/// Read at a time: two requests of an object store.
+/// Bytes that are read at a time: two requests of an object store.
 const WINDOW: u64 = 16 << 20;

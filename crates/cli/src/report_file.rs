@@ -1,4 +1,4 @@
-//! A report in a file of its own: over no file of the user's, and there once it is complete.
+//! A report in a file of its own, which appears once it is complete and replaces no other file unasked.
 
 use crate::failure::Failure;
 use crate::overwrite::{create, is_there, refuse, refuse_existing, same_place};
@@ -7,25 +7,25 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// A report in the making.
+/// A report that is being written.
 pub(crate) enum ReportFile {
-    /// It gets its name when it is finished.
+    /// A file that gets its name when it is finished.
     File(AtomicFile),
-    /// A pipe or a terminal, which has nothing in it that could be lost.
+    /// A pipe or a terminal, which has no contents to lose.
     Stream(File),
 }
 
 impl ReportFile {
-    /// Begins a report at `path`. Fails if that is one of the files `inputs`, which are read, or the file `output`, which
-    /// is written, whatever names they have, or if a file is there. Whether that may be replaced is what `overwrite` says;
-    /// it is `None` for commands that have no such option: theirs replace none.
+    /// Creates a report at `path`. Fails if that is one of the files `inputs`, or the file `output`, under whatever
+    /// name, or if it exists and `overwrite` does not allow replacing it. `overwrite` is `None` for commands without
+    /// such an option, which replace nothing.
     pub(crate) fn create<'a>(
         path: &Path,
         inputs: impl IntoIterator<Item = &'a Path>,
         output: Option<&Path>,
         overwrite: Option<bool>,
     ) -> Result<Self, Failure> {
-        // The file that is written need not be there yet.
+        // The output file need not exist yet.
         if output.is_some_and(|output| same_place(output, path)) {
             return Err(refuse(path, "is the file that is written: the report needs one of its own"));
         }
@@ -39,7 +39,7 @@ impl ReportFile {
         Ok(ReportFile::File(create(path, overwrite.unwrap_or(false))?))
     }
 
-    /// The report is complete.
+    /// Completes the report.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         match self {
             ReportFile::File(file) => Ok(file.finish()?),
@@ -64,14 +64,14 @@ impl Write for ReportFile {
     }
 }
 
-/// Whether bytes pass through it. A disk is none.
+/// Whether a file is a stream: a pipe or a character device, not a block device.
 #[cfg(unix)]
 fn is_stream(there: &Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt;
     there.file_type().is_fifo() || there.file_type().is_char_device()
 }
 
-/// Other systems do not say.
+/// On other systems this is unknown.
 #[cfg(not(unix))]
 fn is_stream(_: &Metadata) -> bool {
     false

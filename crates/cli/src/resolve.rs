@@ -28,19 +28,19 @@ pub(crate) struct ResolveArgs {
     resolve_limit: usize,
 }
 
-/// Puts bytes in place of references.
+/// Replaces references by the bytes that they refer to.
 pub(crate) struct Resolver {
-    /// What is allowed of any file.
+    /// Access that any file gets.
     allowed: FileAccess,
-    /// The file that rows are of, and what is allowed of it.
+    /// The file of the rows, and its access.
     own: Option<(PathBuf, FileAccess)>,
     most: u64,
-    /// The row that the next batch begins with.
+    /// The number of the first row of the next batch.
     row: usize,
 }
 
 impl ResolveArgs {
-    /// `None` unless it is asked for.
+    /// Creates a resolver; `None` unless it is asked for.
     pub(crate) fn resolver(&self) -> Result<Option<Resolver>> {
         if !self.resolve {
             return Ok(None);
@@ -57,20 +57,21 @@ impl ResolveArgs {
 }
 
 impl Resolver {
-    /// What the batches are.
+    /// The schema of resolved batches.
     pub(crate) fn schema(&self, schema: &SchemaRef) -> SchemaRef {
         let fields: Vec<FieldRef> = schema.fields().iter().map(resolved_field).collect();
         Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
     }
 
-    /// The batch of this file with bytes. Fails at the first value that leads to none, with its row among all that were read.
+    /// Resolves a batch of this file. Fails at the first value whose bytes cannot be read; the error has its row among
+    /// all rows so far.
     pub(crate) fn resolve(&mut self, batch: &RecordBatch, file: &Path) -> Result<RecordBatch> {
         let resolved = self.of_file(file).and_then(|access| self.bytes(batch, &access));
         self.row += batch.num_rows();
         resolved.map_err(|error| error.in_file(file_name::shown(file)))
     }
 
-    /// What values of a file may lead to: ranges of itself, too, and paths are relative to its directory.
+    /// The access of a file: it may also refer to ranges of itself, and paths are relative to its directory.
     fn of_file(&mut self, file: &Path) -> Result<FileAccess> {
         if let Some((of, access)) = &self.own
             && of == file
@@ -131,5 +132,5 @@ fn resolved_field(field: &FieldRef) -> FieldRef {
     }
 }
 
-/// Bytes of a block of rows.
+/// Largest size of the bytes of a batch.
 const MOST_BYTES: usize = 1 << 30;

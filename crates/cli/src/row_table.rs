@@ -10,10 +10,10 @@ use marquetry::errors::Error;
 use marquetry_text::format::column::Column;
 use std::io;
 
-/// Rows that will be shown together.
+/// Rows that are shown together.
 pub(crate) struct RowTable {
     names: Vec<String>,
-    /// Numbers stand at the right.
+    /// Numbers are right-aligned.
     is_number: Vec<bool>,
     rows: Vec<Vec<String>>,
     /// Whether values are shortened and columns left out.
@@ -21,7 +21,7 @@ pub(crate) struct RowTable {
 }
 
 impl RowTable {
-    /// No rows yet. With `full` nothing is shortened or left out.
+    /// Creates an empty table. With `full` nothing is shortened or left out.
     pub(crate) fn new(schema: &Schema, full: bool) -> Self {
         RowTable {
             names: schema.fields().iter().map(|field| printable(field.name())).collect(),
@@ -52,7 +52,7 @@ impl RowTable {
         Ok(())
     }
 
-    /// Writes the table, and forgets the rows.
+    /// Writes the table, and clears the rows.
     pub(crate) fn print(&mut self, output: &mut Output) -> io::Result<()> {
         let (columns, widest) = match terminal_width() {
             Some(width) if self.fit => self.fitting(width),
@@ -91,12 +91,12 @@ impl RowTable {
         Ok(())
     }
 
-    /// How many columns are shown, and how wide their values may be: narrower ones where all columns then fit.
+    /// The number of columns that are shown, and the maximum width of their values: narrower if all columns then fit.
     fn fitting(&self, width: usize) -> (usize, usize) {
         let fits_all = |widest: &usize| self.columns_within(width, *widest) == self.names.len();
         let widest = [WIDEST, 40, 30, NARROWEST].into_iter().find(fits_all).unwrap_or(NARROWEST);
         match self.columns_within(width, widest) {
-            // Not even the first fits.
+            // Not even the first one fits.
             0 => {
                 let hidden = if self.names.len() > 1 { 1 + PADDING } else { 0 };
                 (1.min(self.names.len()), width.saturating_sub(1 + PADDING + hidden).clamp(1, NARROWEST - 1))
@@ -105,7 +105,7 @@ impl RowTable {
         }
     }
 
-    /// How many columns fit beside each other.
+    /// The number of columns that fit side by side.
     fn columns_within(&self, width: usize, most: usize) -> usize {
         let mut used = 1;
         let mut fitting = 0;
@@ -113,7 +113,7 @@ impl RowTable {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             let widest = cells.map(|cell| text_width(cell, most)).max().unwrap_or(0);
             used += widest.max(text_width(name, WIDEST)) + PADDING;
-            // The last column needs no room for the mark of those that are hidden.
+            // The last column needs no room for the mark of hidden ones.
             let reserve = if column + 1 < self.names.len() { 1 + PADDING } else { 0 };
             if used + reserve > width {
                 break;
@@ -130,7 +130,7 @@ fn is_number(data_type: &DataType) -> bool {
 
 /// Longer values and names are shortened.
 const WIDEST: usize = 60;
-/// Rather than shortening values further, columns are left out.
+/// Rather than shortening values further, hides columns.
 const NARROWEST: usize = 24;
 /// Two spaces and a line for each column.
 const PADDING: usize = 3;

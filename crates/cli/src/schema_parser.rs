@@ -22,10 +22,10 @@ pub(crate) fn read(text: &str) -> Result<Schema, Failure> {
     parse(&text_or_file(text)?).map_err(wrong)
 }
 
-/// What the file has in it that `text` names, or else `text` itself.
+/// The contents of the file that `text` names, or `text` itself.
 pub(crate) fn text_or_file(text: &str) -> Result<String, Failure> {
     let Some(path) = named_file(text) else {
-        // The shortest of schemas, such as `id int64` and `"id"int64`, are more than a word.
+        // Even the shortest schemas, such as `id int64` and `"id"int64`, are more than a word.
         let is_word = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c == '"');
         return match is_word {
             true => Err(wrong(format!("no file is called {text:?}, and it is no schema"))),
@@ -35,7 +35,7 @@ pub(crate) fn text_or_file(text: &str) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))
 }
 
-/// The file that `text` names, if there is one: a pipe, too.
+/// The file that `text` names, if it exists; it may be a pipe.
 pub(crate) fn named_file(text: &str) -> Option<&Path> {
     Some(Path::new(text)).filter(|path| path.exists() && !path.is_dir())
 }
@@ -44,14 +44,14 @@ fn wrong(message: String) -> Failure {
     Failure::Usage(format!("--schema: {message}"))
 }
 
-/// The schema that `text` says.
+/// Parses a schema.
 pub(crate) fn parse(text: &str) -> Result<Schema, String> {
     let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0 };
     let fields = parser.fields(None)?;
     Ok(Schema::new(fields))
 }
 
-/// A key and its type, as `year int16`.
+/// Parses a key and its type, such as `year int16`.
 pub(crate) fn partition_type(text: &str) -> Result<(String, DataType), String> {
     let schema = parse(text)?;
     match &schema.fields()[..] {
@@ -60,7 +60,7 @@ pub(crate) fn partition_type(text: &str) -> Result<(String, DataType), String> {
     }
 }
 
-/// A word, a name in quotes, or a sign; a new line that ends a column is a comma.
+/// A word, a name in quotes, or a sign; a line break that ends a column is a comma.
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
     Word(String),
@@ -133,7 +133,7 @@ impl Parser {
         while self.take(&Token::Line) {}
     }
 
-    /// Where the parser is, for messages.
+    /// The position of the parser, for messages.
     fn here(&self) -> String {
         match self.peek() {
             Some(Token::Word(text) | Token::Name(text)) => format!(" before {text:?}"),
@@ -173,7 +173,7 @@ impl Parser {
 
     fn field(&mut self) -> Result<Field, String> {
         let name = match self.peek().cloned() {
-            // As some write it: `name: type`, `name=type`.
+            // Some write `name: type`, or `name=type`.
             Some(Token::Word(name)) if name.contains([':', '=', ';']) => {
                 return Err(format!("{name:?}: write `name type, ..`, and such a name in double quotes"));
             }
@@ -184,7 +184,7 @@ impl Parser {
         self.typed(&name).map_err(|error| format!("{name}: {error}"))
     }
 
-    /// A type, and whether there may be nulls.
+    /// Parses a type, and whether it is nullable.
     fn typed(&mut self, name: &str) -> Result<Field, String> {
         self.skip_lines();
         let is_variant = self.is_word(0, "variant");
@@ -208,7 +208,7 @@ impl Parser {
         is_required
     }
 
-    /// Whether this word is so many tokens ahead.
+    /// Whether the token at this distance ahead is `word`.
     fn is_word(&self, ahead: usize, word: &str) -> bool {
         matches!(self.tokens.get(self.at + ahead), Some(Token::Word(found)) if found.eq_ignore_ascii_case(word))
     }
@@ -281,7 +281,7 @@ impl Parser {
         Ok(list)
     }
 
-    /// What stands in parentheses, if anything.
+    /// Parses what stands in parentheses, if anything.
     fn arguments(&mut self) -> Result<Vec<String>, String> {
         let mut out = Vec::new();
         if !self.take(&Token::Sign('(')) {
@@ -371,7 +371,7 @@ fn time_unit(word: &str) -> Result<TimeUnit, String> {
     })
 }
 
-/// More levels than this are a mistake, and would end in a full stack.
+/// Deeper nesting is a mistake, and would overflow the stack.
 const DEEPEST: usize = 64;
 
 #[cfg(test)]

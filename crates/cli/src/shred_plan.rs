@@ -12,16 +12,16 @@ use marquetry_core::predicate::names_of;
 use marquetry_core::write::WriterProperties;
 use serde_json::{Value, json};
 
-/// What is to be done with each column of VARIANT that something is said of.
+/// What is to be done with each VARIANT column that options name.
 #[derive(Debug, Default)]
 pub(crate) struct ShredPlan {
     given: Shreddings,
-    /// Those that a sample tells the shape of.
+    /// Columns whose shape is inferred from a sample.
     sampled: Vec<String>,
 }
 
 impl ShredPlan {
-    /// What is said last of a column wins over what is said of all.
+    /// Options that name a column take precedence over those for all columns, and later ones over earlier ones.
     pub(crate) fn new(args: &[ShredArg], schema: &Schema) -> Result<Self, Failure> {
         let columns = variant_columns(schema);
         let paths: Vec<Option<String>> =
@@ -56,17 +56,17 @@ impl ShredPlan {
         Ok(plan)
     }
 
-    /// Whether it takes a sample to know the shapes.
+    /// Whether a sample is needed to know the shapes.
     pub(crate) fn needs_sample(&self) -> bool {
         !self.sampled.is_empty()
     }
 
-    /// Whether something is said of the column with this path.
+    /// Whether options say something about the column with this path.
     pub(crate) fn names(&self, path: &str) -> bool {
         self.given.get(path).is_some() || self.sampled.iter().any(|column| column == path)
     }
 
-    /// The shapes of all columns, and what the sample says of those that it was taken for.
+    /// The shapes of all columns, and what was inferred from the sample.
     pub(crate) fn complete(
         &self,
         sample: &[RecordBatch],
@@ -76,7 +76,7 @@ impl ShredPlan {
             return Ok((self.given.clone(), Vec::new()));
         }
         let columns: Vec<&str> = self.sampled.iter().map(String::as_str).collect();
-        // Settings of columns are of those that the file has in the end.
+        // Column settings are for the columns of the final file.
         let properties = WriterProperties::builder().set_compat(properties.compat()).build();
         let options = InferShreddingOptions::new();
         let inferred = infer_shreddings(sample, &columns, &options, Some(&properties))?;
@@ -89,7 +89,7 @@ impl ShredPlan {
     }
 }
 
-/// The path of the column that a name means, any of whose parts may stand in double quotes.
+/// The path of the column that a name refers to; parts may stand in double quotes.
 fn path_of(name: &str, columns: &[String]) -> String {
     match columns.iter().any(|column| column == name) {
         true => name.to_owned(),
@@ -97,7 +97,7 @@ fn path_of(name: &str, columns: &[String]) -> String {
     }
 }
 
-/// What a sample said of a column, on a line.
+/// What was inferred of a column, as a line of text.
 pub(crate) fn told(inferred: &InferredShredding) -> String {
     let InferredShredding { column, shredding, unshredded_bytes, shredded_bytes, prunable, .. } = inferred;
     let Some(shape) = shredding else {
@@ -113,7 +113,7 @@ pub(crate) fn told(inferred: &InferredShredding) -> String {
     )
 }
 
-/// The same for programs.
+/// What was inferred of a column, as JSON.
 pub(crate) fn json_of(inferred: &InferredShredding) -> Value {
     json!({
         "column": inferred.column,

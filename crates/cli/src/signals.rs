@@ -1,7 +1,7 @@
 //! Signal handling: Ctrl-C, hangup and termination remove unfinished files first.
 //!
-//! The process then ends by the signal, so that a shell shows 130, 129 or 143 and ends the script that it runs. A second signal
-//! ends it at once. Signals that whoever started the process has it ignore, as `nohup` does, stay ignored.
+//! The process then ends by the signal, so that a shell shows 130, 129 or 143 and ends the script that it runs. A
+//! second signal ends it at once. Signals that the parent has the process ignore, as `nohup` does, stay ignored.
 
 use marquetry::file::remove_unfinished_files;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Has signals that end the process remove hidden files first. Where they cannot be watched, they end it as ever.
+/// Has signals that end the process remove unfinished files first. If they cannot be watched, they end it as usual.
 pub(crate) fn clean_up() {
-    // Has whoever writes more than a file may have (`ulimit -f`) get an error, which leaves things whole; else the process would end in
-    // the middle of it. Where that cannot be had, it does.
+    // Makes writing beyond the file size limit (`ulimit -f`) an error, which leaves files whole, instead of a signal
+    // that ends the process in the middle of it. If that fails, the signal does.
     let _ = register(SIGXFSZ, Arc::default());
     let is_over = Arc::new(AtomicBool::new(false));
     if watch(&is_over).is_err() {
@@ -24,7 +24,7 @@ pub(crate) fn clean_up() {
     }
 }
 
-/// Watches signals on a thread of its own. Once `is_over`, they end the process at once.
+/// Watches signals on a thread of its own. Once `is_over` is set, they end the process at once.
 fn watch(is_over: &Arc<AtomicBool>) -> io::Result<()> {
     let ignored = ignored_signals();
     let watched: Vec<i32> =
@@ -37,22 +37,22 @@ fn watch(is_over: &Arc<AtomicBool>) -> io::Result<()> {
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let Some(signal) = signals.forever().next() else { return };
         if signal == SIGINT {
-            // Ctrl-C is for the program that has the terminal: many do something else than to end.
+            // Ctrl-C is for the pager, which has the terminal: many pagers do not end by it.
             crate::pager::wait();
         }
         is_over.store(true, Ordering::Relaxed);
         #[cfg(feature = "dive")]
         marquetry_dive::restore_terminal();
-        // Held, so that no thread begins or finishes a file any more.
+        // The guard is held, so that no thread creates or finishes a file any more.
         let _removed = remove_unfinished_files();
         let _ = emulate_default_handler(signal);
-        // For systems on which that does not end the process.
+        // On systems where that does not end the process.
         std::process::exit(128 + signal);
     })?;
     Ok(())
 }
 
-/// A bit for each signal that is ignored. Where the system does not tell, SIGHUP is taken for ignored: it is what `nohup` is for.
+/// A bit for each ignored signal. If the system does not tell, SIGHUP counts as ignored, as under `nohup`.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

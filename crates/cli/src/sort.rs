@@ -12,10 +12,10 @@
 //! merge     several sorted sequences become one
 //! ```
 //!
-//! Rows are packed and collected in chunks, a small part of the budget each; several threads sort the chunks. As long as
-//! the sorted chunks fit in most of the budget they stay in memory, the others go to temporary files. In the end all are
-//! merged, the earlier one first where rows are equal, and several threads gather the rows. Are there too many files to be
-//! merged within the budget, neighbours are merged to longer ones before.
+//! Rows are packed and collected in chunks, each a small part of the budget; several threads sort the chunks. As long
+//! as the sorted chunks fit in most of the budget they stay in memory, the others go to temporary files. In the end all
+//! are merged, the earlier one first where rows are equal, and several threads gather the rows. If there are too many
+//! files to merge within the budget, neighbours are first merged to longer ones.
 
 mod columns;
 mod curve;
@@ -42,26 +42,26 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How much is kept where, and who works.
+/// The memory budget, and the threads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     /// Bytes of rows in memory.
     pub(crate) bytes: usize,
     /// Rows in a batch of the result.
     pub(crate) batch_rows: usize,
-    /// Most files that are merged at once.
+    /// Maximum number of files that are merged at once.
     pub(crate) fan_in: usize,
     pub(crate) threads: NonZeroUsize,
 }
 
 impl Budget {
-    /// A budget with a number of files that systems allow to be open.
+    /// A budget whose number of files most systems allow to be open.
     pub(crate) fn new(bytes: usize, batch_rows: usize, threads: NonZeroUsize) -> Self {
         Budget { bytes, batch_rows, fan_in: FAN_IN, threads }
     }
 
-    /// Bytes of the rows that are sorted together. While some threads sort, the rows for the next one are collected: with
-    /// [`Self::resident_bytes`] that is less than all.
+    /// Bytes of the rows that are sorted together. While threads sort, rows for the next one are collected: together
+    /// with [`Self::resident_bytes`] that is less than the budget.
     fn chunk_bytes(self) -> usize {
         self.bytes / 16
     }
@@ -71,20 +71,21 @@ impl Budget {
         self.bytes / 8 * 5
     }
 
-    /// Threads that sort.
+    /// Number of threads that sort.
     fn sorters(self) -> NonZeroUsize {
         self.threads.min(MOST_SORTERS)
     }
 
-    /// So many rows of each of many files can be in memory together.
+    /// Rows of each file in memory at a time, so that many files fit together.
     fn rows_in_file_batch(self, bytes_per_row: usize) -> usize {
-        // Two batches of each file, with what their rows are compared by, and some air.
+        // Two batches of each file, with the keys that their rows are compared by, and some slack.
         let rows = self.bytes / (4 * self.fan_in) / bytes_per_row.max(1);
         rows.clamp(FEWEST_ROWS, self.batch_rows.max(FEWEST_ROWS))
     }
 }
 
-/// The rows of `batches`, sorted; those that have no room in memory wait in files of `store`. `seen` is told the number of rows as they are taken in.
+/// Sorts the rows of `batches`; those that do not fit in memory go to files of `store`. `seen` is called with the
+/// number of rows as they arrive.
 pub(crate) fn sorted(
     batches: Batches,
     schema: &SchemaRef,
@@ -115,7 +116,7 @@ pub(crate) fn sorted(
     merged(stored, schema.clone(), keys, budget, &*store)
 }
 
-/// Some batches at a time, of about so many bytes together.
+/// Groups batches to chunks of about this many bytes.
 fn chunks(
     mut keyed: OrderedMap<Result<arrow_array::RecordBatch, Failure>, Result<Keyed, Failure>>,
     chunk_bytes: usize,
@@ -154,7 +155,7 @@ enum Stored {
 }
 
 impl Sorter {
-    /// Sorts a chunk, writes it to a file if it has no room in memory, and says how many rows it has.
+    /// Sorts a chunk, writes it to a file if it does not fit in memory, and returns its number of rows.
     fn sort(&self, chunk: Vec<Keyed>) -> Result<(usize, Stored), Failure> {
         let run = Run::sorted(chunk, &self.keys);
         let (rows, bytes) = (run.num_rows(), run.size());
@@ -168,7 +169,7 @@ impl Sorter {
     }
 }
 
-/// All rows in order.
+/// Merges all rows in order.
 fn merged(
     mut stored: Vec<Stored>,
     schema: SchemaRef,
@@ -180,7 +181,7 @@ fn merged(
     let fan_in = budget.fan_in.max(2);
     while stored.iter().filter(|stored| is_file(stored)).count() > fan_in {
         let (mut longer, mut group) = (Vec::new(), Vec::new());
-        // Neighbours, so that equal rows keep their order.
+        // Merging neighbours keeps the order of equal rows.
         for sorted in std::mem::take(&mut stored) {
             let is_full = group.iter().filter(|stored| is_file(stored)).count() == fan_in;
             if is_full && is_file(&sorted) {
@@ -219,10 +220,10 @@ fn sequences(stored: Vec<Stored>) -> Result<Vec<Sequence>, Failure> {
 }
 
 const FAN_IN: usize = 128;
-/// More threads would need more chunks in memory than there is room for.
+/// More threads would need more chunks than fit in memory.
 const MOST_SORTERS: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 const FEWEST_ROWS: usize = 16;
-/// Bytes of rows that are not measured.
+/// Assumed bytes of rows that are not measured.
 const LONG_ROW: usize = 1 << 10;
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) struct Spinner(Option<ProgressBar>);
 
 impl Spinner {
-    /// One that says what is being done, and for how long already.
+    /// Shows what is being done, and since when.
     pub(crate) fn new(what: &'static str) -> Self {
         if !caller::is_person() || !io::stderr().is_terminal() {
             return Spinner(None);

@@ -9,17 +9,17 @@ use std::io::{self, Seek};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Whether standard input is meant.
+/// Whether a path means standard input.
 pub(crate) fn is_meant(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The path, or the one under which the system has standard input, where it does.
+/// The path, or the system's path of standard input if that is meant.
 pub(crate) fn named(path: &Path) -> &Path {
     if is_meant(path) { Path::new("/dev/stdin") } else { path }
 }
 
-/// All of standard input; asked again, the same bytes.
+/// All bytes of standard input; the same ones each time.
 pub(crate) fn source() -> Result<Arc<dyn Source>> {
     let cannot =
         |error| Error::caused_by(ErrorKind::Io, "cannot copy standard input to a temporary file", error);

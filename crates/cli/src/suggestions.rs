@@ -1,9 +1,9 @@
-//! Suggestions for misspelled commands, options and values: only what is as near as columns have to be.
+//! Suggestions for misspelled commands, options and values: only those that are as near as column suggestions must be.
 
 use clap::error::{ContextKind, ContextValue};
 use marquetry_core::schema::near_names;
 
-/// The error with those of its suggestions that are near, the nearest first.
+/// The error with only the near ones of its suggestions, the nearest first.
 pub(crate) fn only_near(mut error: clap::Error) -> clap::Error {
     for (wrong, suggested) in [
         (ContextKind::InvalidArg, ContextKind::SuggestedArg),
@@ -26,7 +26,7 @@ pub(crate) fn only_near(mut error: clap::Error) -> clap::Error {
         match (near.as_slice(), suggested) {
             ([], _) => {
                 error.remove(suggested);
-                // It is shown with what was suggested.
+                // The usage is shown along with a suggestion.
                 if suggested == ContextKind::SuggestedArg {
                     error.remove(ContextKind::Usage);
                 }
@@ -40,7 +40,7 @@ pub(crate) fn only_near(mut error: clap::Error) -> clap::Error {
             }
         }
     }
-    // An empty line stands for tips that are none.
+    // Without this, an empty line stands in place of the tips.
     if matches!(error.get(ContextKind::Suggested), Some(ContextValue::StyledStrs(tips)) if tips.is_empty()) {
         error.remove(ContextKind::Suggested);
     }

@@ -22,16 +22,16 @@ use marquetry::metrics::ReadMetrics;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Rows under one schema.
+/// Rows with one schema.
 pub(crate) enum TableSource {
-    /// Of one file.
+    /// Rows of one file.
     File(OpenFile),
-    /// Of many.
+    /// Rows of many files.
     Files(Dataset),
 }
 
 impl TableSource {
-    /// All that is meant by the paths, as one table.
+    /// All that the paths refer to, as one table.
     pub(crate) fn open(paths: &[PathBuf], together: &TableArgs) -> Result<Self> {
         match paths {
             [one] => TableSource::open_one(one, together),
@@ -51,7 +51,7 @@ impl TableSource {
         }
     }
 
-    /// What is meant by one path.
+    /// All that one path refers to.
     pub(crate) fn open_one(path: &Path, together: &TableArgs) -> Result<Self> {
         if remote::is_url(path) {
             if path.ends_with("_metadata") {
@@ -75,7 +75,7 @@ impl TableSource {
             return remote::open(path).map(TableSource::File);
         }
         let files = marquetry::dataset([path])?;
-        // A file that stands for itself alone is a file like any other.
+        // A path that stands for itself alone is a file like any other.
         let is_itself = files.files().eq([path]);
         match is_itself {
             true => remote::open(path).map(TableSource::File),
@@ -83,13 +83,13 @@ impl TableSource {
         }
     }
 
-    /// A file that may have no footer yet, up to its last checkpoint; where that is, is told.
+    /// Opens a file that may have no footer yet, up to its last checkpoint, and reports where that is.
     pub(crate) fn open_unfinished(path: &Path) -> Result<Self> {
         let options = keys::reader_options().with_checkpoint_recovery(true);
         let file = remote::open_with_options(path, options)?;
         if let Some(end) = file.recovered_end() {
             let said = format_args!("not finished: read up to its last checkpoint, which ends at byte {end}");
-            // There is nowhere left to say that this failed.
+            // There is nowhere left to report that this failed.
             let _ = writeln!(io::stderr(), "{}", line(Some(path), said));
         }
         Ok(TableSource::File(file))
@@ -99,7 +99,7 @@ impl TableSource {
         Ok(TableSource::Files(with_keys(together.apply(Dataset::from_files(urls, remote::source)?))))
     }
 
-    /// The chosen rows, at most `limit`, without dictionaries and runs.
+    /// The chosen rows, at most `limit`, without dictionary and run-end encoded arrays.
     pub(crate) fn plain_rows(
         self,
         selection: &Selection,
@@ -140,7 +140,7 @@ fn with_keys(files: Dataset) -> Dataset {
     }
 }
 
-/// What is to be read of many files.
+/// The chosen rows and columns of many files.
 pub(crate) fn chosen(
     files: Dataset,
     selection: &Selection,
@@ -165,9 +165,9 @@ pub(crate) fn chosen(
 
 /// The rows of a table.
 pub(crate) enum Rows {
-    /// With the schema that says which columns are geometries, if only the file's metadata does.
+    /// With the schema that marks geometries, if only the file's metadata does.
     File(Box<BoundedRows>, Option<SchemaRef>),
-    /// With the schema that batches are brought to.
+    /// With the schema that batches are converted to.
     Files(Box<DatasetReader>, SchemaRef),
 }
 
@@ -204,7 +204,7 @@ impl Rows {
         }
     }
 
-    /// The file that the last batch is of; `path` is the name of a single one.
+    /// The file of the last batch; `path` is the name of a single one.
     pub(crate) fn file<'a>(&'a self, path: &'a Path) -> &'a Path {
         match self {
             Rows::File(..) => path,
@@ -212,7 +212,7 @@ impl Rows {
         }
     }
 
-    /// What reading has cost so far.
+    /// The cost of reading so far.
     pub(crate) fn metrics(&self) -> ReadMetrics {
         match self {
             Rows::File(reader, _) => reader.metrics(),
@@ -220,7 +220,7 @@ impl Rows {
         }
     }
 
-    /// What was lost, by file; `path` is the name of a single one.
+    /// The losses by file; `path` is the name of a single one.
     pub(crate) fn losses(&self, path: &Path) -> Vec<(PathBuf, LossReport)> {
         match self {
             Rows::File(reader, _) => vec![(path.to_owned(), reader.loss_report())],
@@ -229,7 +229,7 @@ impl Rows {
     }
 }
 
-/// What was lost of many files.
+/// The losses of many files.
 pub(crate) fn losses_of(reader: &DatasetReader) -> Vec<(PathBuf, LossReport)> {
     let reports = reader.loss_reports().into_iter();
     reports.map(|(name, report)| (PathBuf::from(&*name), report)).collect()

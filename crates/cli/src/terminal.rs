@@ -3,10 +3,10 @@
 use marquetry_base::steers_terminal;
 use std::io::{self, Write};
 
-/// Passes text on, with what steers a terminal written as `\u001b`, which is how JSON has it too. Lines and tabs stay.
+/// Passes text on, with control characters written as `\u001b`, as in JSON. Line breaks and tabs stay.
 pub(crate) struct TerminalWriter<W> {
     inner: W,
-    /// The beginning of a character whose end has not come yet.
+    /// The bytes of an incomplete character.
     begun: Vec<u8>,
 }
 
@@ -15,7 +15,7 @@ impl<W: Write> TerminalWriter<W> {
         TerminalWriter { inner, begun: Vec::new() }
     }
 
-    /// Writes what steers the terminal, and has to: what was written before is whole characters.
+    /// Writes a control sequence as it is. The text before it must end with a whole character.
     pub(crate) fn steer(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.inner.write_all(bytes)
     }
@@ -55,7 +55,7 @@ impl<W: Write> Write for TerminalWriter<W> {
     }
 }
 
-/// The text with those characters as JSON escapes them.
+/// The text with these characters escaped as in JSON.
 pub(crate) fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

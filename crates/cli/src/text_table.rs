@@ -6,17 +6,17 @@ use std::io::{self, IsTerminal};
 use std::mem::take;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A table in the making: cells side by side, without lines around them.
+/// A table that is being filled: cells side by side, without lines around them.
 pub(crate) struct TextTable {
     columns: Vec<Column>,
-    /// Rows that were not written yet, and how many bytes they have.
+    /// Rows that were not written yet, and their number of bytes.
     rows: Vec<Vec<String>>,
     bytes: usize,
-    /// What is in front of each line.
+    /// Text in front of each line.
     indent: &'static str,
     /// Whether the headings were written.
     has_begun: bool,
-    /// How wide lines may be.
+    /// Maximum width of lines.
     most: Option<usize>,
 }
 
@@ -24,12 +24,12 @@ pub(crate) struct TextTable {
 struct Column {
     heading: String,
     is_right: bool,
-    /// Of the widest cell so far.
+    /// Width of the widest cell so far.
     width: usize,
 }
 
 impl TextTable {
-    /// A table with these headings; columns whose heading begins with `>` stand at the right.
+    /// A table with these headings; columns whose heading begins with `>` are right-aligned.
     pub(crate) fn new<S: AsRef<str>>(headings: &[S]) -> Self {
         let column = |heading: &S| {
             let name = heading.as_ref().trim_start_matches('>');
@@ -40,14 +40,14 @@ impl TextTable {
         TextTable { columns, rows: Vec::new(), bytes: 0, indent: "", has_begun: false, most: None }
     }
 
-    /// Under a heading.
+    /// Indents the table, as below a heading.
     pub(crate) fn indented(mut self) -> Self {
         self.indent = "  ";
         self
     }
 
-    /// As wide as the terminal, where there is one: text is shortened, numbers are not. Columns that do not fit even then stand below the
-    /// others, behind the first one again.
+    /// Fits the table to the terminal, if there is one: text is shortened, numbers are not. Columns that do not fit
+    /// even then stand below the others, with the first column repeated.
     pub(crate) fn fitted(mut self) -> Self {
         self.most = terminal_width();
         self
@@ -63,8 +63,8 @@ impl TextTable {
         self.rows.push(cells);
     }
 
-    /// Adds a row of a table that may be long: what is held is written once it is much. Where later rows have wider cells, these
-    /// stand further to the right than those of earlier ones.
+    /// Adds a row of a table that may be long: rows are written once many are held. Wider cells in later rows stand
+    /// further to the right than those of earlier rows.
     pub(crate) fn stream(
         &mut self,
         cells: impl IntoIterator<Item = String>,
@@ -77,7 +77,7 @@ impl TextTable {
         }
     }
 
-    /// Writes the table, or what is left of it.
+    /// Writes the table, or the rest of it.
     pub(crate) fn print(mut self, output: &mut Output) -> io::Result<()> {
         self.write_held(output)
     }
@@ -97,12 +97,12 @@ impl TextTable {
         Ok(())
     }
 
-    /// Which columns stand beside each other, and how wide text may be in them.
+    /// The groups of columns that stand side by side, and the maximum width of text in each.
     fn layout(&self) -> Vec<(Vec<usize>, usize)> {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         let Some(most) = self.most else { return vec![(all, usize::MAX)] };
         let fits = |columns: &[usize], widest: usize| self.line_width(columns, widest) <= most;
-        // As wide as fits, and no narrower than `least`.
+        // As wide as fits, and at least `least`.
         let widest = |columns: &[usize], least: usize| {
             let mut widths = std::iter::once(usize::MAX).chain((least..=most).rev());
             widths.find(|widest| fits(columns, *widest))
@@ -131,7 +131,7 @@ impl TextTable {
         self.indent.len() + cells + GAP * columns.len().saturating_sub(1)
     }
 
-    /// Cells of these columns on a line, each as wide as its column.
+    /// A line of the cells of these columns, padded to the columns' widths.
     fn line(&self, cells: &[impl AsRef<str>], columns: &[usize], widest: usize) -> String {
         let mut line = self.indent.to_owned();
         let blanks = |line: &mut String, n: usize| line.extend(std::iter::repeat_n(' ', n));
@@ -152,7 +152,7 @@ impl TextTable {
 }
 
 impl Column {
-    /// Of its cells, where text may be no wider than this.
+    /// The width of its cells, where text may be at most `widest` wide.
     fn shown_width(&self, widest: usize) -> usize {
         let least = if self.is_right { self.width } else { self.heading.width() };
         self.width.min(widest).max(least)
@@ -161,12 +161,12 @@ impl Column {
 
 /// Blanks between columns.
 const GAP: usize = 2;
-/// How much of a long table is held to find how wide its columns are.
+/// How much of a long table is held to determine the widths of its columns.
 const ROWS_HELD: usize = 1_000;
 const BYTES_HELD: usize = 1 << 20;
-/// Rather than shortening text further, columns stand below each other.
+/// Rather than shortening text further, columns move below each other.
 const NARROWEST: usize = 16;
-/// How wide text may be there.
+/// Maximum width of text there.
 const NARROW: usize = 24;
 
 /// A part of the whole as percent.
@@ -174,7 +174,7 @@ pub(crate) fn percent(share: Option<f64>) -> String {
     share.map(|share| format!("{:.1}%", share * 100.0)).unwrap_or_default()
 }
 
-/// The text cut to `width` columns of a terminal, with an ellipsis if something is missing.
+/// The text cut to `width` terminal columns, with an ellipsis if something is missing.
 pub(crate) fn shortened(text: &str, width: usize) -> String {
     if text_width(text, width + 1) <= width {
         return text.to_owned();
@@ -189,7 +189,7 @@ pub(crate) fn shortened(text: &str, width: usize) -> String {
     short
 }
 
-/// How many columns of a terminal the text takes, counted up to `most`.
+/// The width of the text in terminal columns, counted up to `most`.
 pub(crate) fn text_width(text: &str, most: usize) -> usize {
     let mut width = 0;
     for c in text.chars() {
@@ -201,7 +201,7 @@ pub(crate) fn text_width(text: &str, most: usize) -> usize {
     width
 }
 
-/// How wide the terminal is that standard output goes to; `None` if it goes elsewhere.
+/// The width of the terminal of standard output; `None` without one.
 pub(crate) fn terminal_width() -> Option<usize> {
     if !io::stdout().is_terminal() {
         return None;

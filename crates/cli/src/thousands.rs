@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// The error, and how a number is typed if that is what is wrong with a value.
+/// The error, with a hint how to type a number if that is what is wrong with a value.
 pub(crate) fn with_tip(mut error: clap::Error) -> clap::Error {
     let value = match (error.kind(), error.get(ContextKind::InvalidValue)) {
         (ErrorKind::ValueValidation, Some(ContextValue::String(value))) => value,
@@ -20,13 +20,12 @@ pub(crate) fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Whether what stands between the digits may be meant as the point of a fraction: `1.500` is fifteen hundred, or one and
-/// a half.
+/// Whether the separator may be a decimal point: `1.500` is fifteen hundred, or one and a half.
 fn may_be_a_fraction(text: &str) -> bool {
     text.matches(['.', ',']).count() == 1
 }
 
-/// The digits of a number whose thousands stand apart.
+/// The digits of a number whose thousands are separated.
 fn without_separators(text: &str) -> Option<String> {
     let mut parts = text.split([',', '_', '\'', '.', ' ', '\u{a0}', '\u{202f}']);
     let first = parts.next().filter(|first| (1..=3).contains(&first.len()))?;

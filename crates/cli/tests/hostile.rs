@@ -36,7 +36,7 @@ const ONE_LONG_LIST: &str = "UEFSMRUEFRAVEEwVAhUAAAAHAAAAAAAAABUAFToVOiwV/v///w8
     w8AFQIZTEgBchUCADUCGAFsFQIVBgA1BBgEbGlzdBUCABUEJQIYAWEAFgIZHBkcJgAcFQQZJQAGGTgBbARsaXN0AWEVABb+////DxaOARaOASYyJggA\
     ABaOARYCACgBeABfAAAAUEFSMQ==";
 
-/// Without a bound on what is read but the size of a batch: the entries are counted before they are made.
+/// With no limit other than the batch size: the entries are counted before they are allocated.
 #[test]
 fn a_list_of_more_entries_than_fit_is_refused_before_it_is_made() {
     let folder = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ fn long_entries_of_dictionaries_take_no_memory() {
     assert!(json.contains(&format!("\"entries\":[\"{long}\"]")), "{}", json.len());
 }
 
-/// A value of which the text, with its escapes, is more than there is memory for: an error, and no end by a signal.
+/// A value whose escaped text exceeds the memory: an error, not a signal.
 #[test]
 fn text_that_has_no_room_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
@@ -118,7 +118,7 @@ fn capped(arguments: &[&str]) -> (Option<i32>, String) {
 
 /// Address space in KiB.
 const CAP: usize = 1 << 20;
-/// Much more than a build with optimisations needs.
+/// Much more than an optimised build needs.
 const SECONDS: usize = 60;
 
 fn from_base64(text: &str) -> Vec<u8> {

@@ -7,7 +7,7 @@ use marquetry::internals::format::{FileMetaData, Writer};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// So often are the example's row groups listed.
+/// The number of times that the example's row groups are listed.
 const TIMES: usize = 7000;
 /// Address space that the command gets, in KiB, less than what it writes. Most of what it takes is the program itself
 /// and the footer, which has as many row groups as the file has. An arena for each thread, for which glibc reserves 64 MiB, is not counted:
@@ -34,7 +34,7 @@ fn convert_to_arrow_needs_less_than_it_writes() {
     assert_eq!(rows, 200 * TIMES as u64);
 }
 
-/// What is told of each row group and page is written while it is found.
+/// The facts about each row group and page are written while they are collected.
 #[test]
 fn facts_need_less_than_they_write() {
     let folder = tempfile::tempdir().unwrap();

@@ -6,16 +6,15 @@ use brotli::{BrotliDecompressStream, BrotliResult, BrotliState, CompressorWriter
 use marquetry_base::{PADDING, Result, try_reserve};
 use std::io::Write;
 
-/// Bytes of output to allocate before anything is decompressed. Brotli's expansion has no bound: 10 bytes can become 16 MiB.
+/// Number of bytes of output to allocate before anything is decompressed. Brotli's expansion has no bound: 10 bytes can become 16 MiB.
 const FIRST_STEP_BYTES: usize = 64 << 10;
 
-/// One of the fast levels; 10 and 11 search for the smallest stream and take much longer.
+/// A fast level. Levels 10 and 11 search for the smallest stream and take much longer.
 const DEFAULT_LEVEL: i32 = 4;
 
-/// The room grows as the stream fills it, fourfold each time. Each page gets a new state, because the
-/// library has no way to reset one.
+/// Grows the room as the stream fills it, fourfold each time. Each page gets a new state, because the library cannot reset one.
 pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
-    // The strict state refuses windows over 16 MiB, which RFC 7932 does not have.
+    // The strict state rejects windows over 16 MiB, which RFC 7932 does not allow.
     let mut state =
         BrotliState::new_strict(StandardAlloc::default(), StandardAlloc::default(), StandardAlloc::default());
     let (mut stored, mut read, mut produced, mut total) = (input.len(), 0, 0, 0);
@@ -46,7 +45,7 @@ pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// Holds the level only: the library allocates its tables for each stream.
+/// Holds only the level: the library allocates its tables for each stream.
 pub(crate) struct Compressor(i32);
 
 impl Compressor {
@@ -57,7 +56,7 @@ impl Compressor {
     pub(crate) fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<(), CodecError> {
         let params = BrotliEncoderParams {
             quality: self.0,
-            // PERF: a window no larger than the page, so that neither end allocates one of 4 MiB for a small page.
+            // PERF: a window no larger than the page, so that neither side allocates 4 MiB for a small page.
             lgwin: (usize::BITS - (input.len() + 16).leading_zeros()).clamp(10, 22) as i32,
             size_hint: input.len(),
             ..BrotliEncoderParams::default()

@@ -3,10 +3,10 @@
 use marquetry_base::{Error, ErrorKind, PADDING, Result, try_reserve};
 use std::ops::RangeInclusive;
 
-/// A compression codec; the numbers are those of `CompressionCodec` in parquet.thrift.
+/// A compression codec. The numbers are those of `CompressionCodec` in parquet.thrift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Codec {
-    /// The bytes as they are.
+    /// No compression.
     Uncompressed = 0,
     /// The raw Snappy format, without its framing.
     Snappy = 1,
@@ -37,7 +37,7 @@ impl Codec {
         Codec::Lz4Raw,
     ];
 
-    /// The codec of a code in a file; `None` for one that the format does not define.
+    /// Returns the codec of a code in a file; `None` for a code that the format does not define.
     pub fn from_code(code: i32) -> Option<Codec> {
         Codec::ALL.get(usize::try_from(code).ok()?).copied()
     }
@@ -66,7 +66,7 @@ impl Codec {
         (cfg!(feature = "snappy") && self == Codec::Snappy) || (cfg!(feature = "zstd") && self == Codec::Zstd)
     }
 
-    /// The levels that [`Compressor::new`](crate::Compressor::new) takes, from fast to small; `None` if the codec has none.
+    /// The levels that [`Compressor::new`](crate::Compressor::new) accepts, from fast to small; `None` if the codec has none.
     pub fn levels(self) -> Option<RangeInclusive<i32>> {
         match self {
             Codec::Gzip => Some(0..=12),
@@ -76,7 +76,7 @@ impl Codec {
         }
     }
 
-    /// `level`, or `default` if it is `None`. Fails if the codec does not have the level.
+    /// Returns `level`, or `default` if it is `None`. Fails if the codec does not have the level.
     pub(crate) fn level_or(self, level: Option<i32>, default: i32) -> Result<i32> {
         match (level, self.levels()) {
             (None, _) => Ok(default),
@@ -91,7 +91,7 @@ impl Codec {
         }
     }
 
-    /// The feature that this codec is behind.
+    /// The cargo feature that brings this codec.
     fn feature(self) -> String {
         match self {
             Codec::Lz4Raw => "lz4".to_owned(),
@@ -99,7 +99,7 @@ impl Codec {
         }
     }
 
-    /// The error of a page whose codec was left out of this build.
+    /// Creates the error for a page whose codec this build does not read.
     #[cold]
     pub(crate) fn not_read(self) -> Error {
         let (name, feature) = (self.name(), self.feature());
@@ -112,7 +112,7 @@ impl Codec {
         ))
     }
 
-    /// The error of a writer whose codec was left out of this build.
+    /// Creates the error for a writer whose codec this build does not write.
     #[cold]
     pub(crate) fn not_written(self) -> Error {
         let (name, feature) = (self.name(), self.feature());
@@ -121,13 +121,13 @@ impl Codec {
         ))
     }
 
-    /// The error of a page that the codec's library rejects.
+    /// Creates the error for a page that the codec's library rejects.
     #[cold]
     pub(crate) fn refused(self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         Error::caused_by(ErrorKind::Corrupt, format!("{} page does not decompress", self.name()), cause)
     }
 
-    /// Fails unless the page `produced` as many bytes as its header says.
+    /// Fails unless `produced` is the size in the page header.
     pub(crate) fn check_produced(self, produced: usize, size: usize) -> Result<()> {
         if produced == size {
             return Ok(());
@@ -138,7 +138,7 @@ impl Codec {
         )))
     }
 
-    /// The error of a page that decompresses to more bytes than its header says.
+    /// Creates the error for a page that decompresses to more bytes than its header says.
     #[cold]
     pub(crate) fn overrun(self, size: usize) -> Error {
         Error::corrupt(format!(
@@ -149,8 +149,8 @@ impl Codec {
 
     /// Reserves `size` bytes and the padding, if `stored` bytes can decompress to that many at all.
     ///
-    /// `max_expansion` is the highest number of bytes that one stored byte can become. So a small file cannot make
-    /// the reader allocate a large buffer. Fails if the system has no memory for it.
+    /// `max_expansion` is the maximum number of bytes that one stored byte can become. So a small file cannot make the
+    /// reader allocate a large buffer. Fails if the system has no memory for it.
     pub(crate) fn reserve(
         self,
         stored: usize,
@@ -174,10 +174,11 @@ impl std::fmt::Display for Codec {
     }
 }
 
-/// The first `size` bytes of `output`, to write a page into. Grows it if need be, and leaves what follows as it is.
+/// Returns the first `size` bytes of `output`, to write a page into. Grows `output` if needed, and leaves the bytes
+/// after the page as they are.
 ///
-/// PERF: a codec that takes initialized memory gets that of earlier pages. Shrunk to each page, `output` would be filled with
-/// zeros again for each page that is larger than the one before.
+/// PERF: a codec that needs initialized memory reuses that of earlier pages. If `output` were shrunk to each page, it
+/// would be filled with zeros again for each page that is larger than the one before.
 pub(crate) fn first_bytes(output: &mut Vec<u8>, size: usize) -> &mut [u8] {
     if output.len() < size {
         output.resize(size, 0);
@@ -185,7 +186,7 @@ pub(crate) fn first_bytes(output: &mut Vec<u8>, size: usize) -> &mut [u8] {
     &mut output[..size]
 }
 
-/// The error of a codec's library. None of them fails to compress when the output has the room that its bound asks for.
+/// The error of a codec's library. None of the libraries fails to compress if the output has the room that its bound asks for.
 pub(crate) type CodecError = Box<dyn std::error::Error + Send + Sync>;
 
 #[cfg(test)]

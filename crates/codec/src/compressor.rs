@@ -34,11 +34,11 @@ enum State {
 }
 
 impl Compressor {
-    /// A compressor of `codec` at `level`, or at the codec's default level.
+    /// Creates a compressor of `codec` at `level`, or at the codec's default level.
     ///
     /// # Errors
-    /// `Argument` if the codec does not have the level, see [`Codec::levels`]; `Unsupported` for LZO and the
-    /// deprecated LZ4, which are only read, and for a codec whose feature is off.
+    /// `Argument` if the codec does not have the level, see [`Codec::levels`]; `Unsupported` for LZO and the deprecated
+    /// LZ4, which are only read, and for a codec whose feature is off.
     pub fn new(codec: Codec, level: Option<i32>) -> Result<Self> {
         let state = match codec {
             Codec::Lzo => return Err(Error::unsupported("LZO is not written")),
@@ -63,7 +63,7 @@ impl Compressor {
         Ok(Compressor { codec, state })
     }
 
-    /// The codec that it compresses with.
+    /// The codec of this compressor.
     pub fn codec(&self) -> Codec {
         self.codec
     }
@@ -71,8 +71,8 @@ impl Compressor {
     /// Appends the compressed form of `input` to `output`.
     ///
     /// # Errors
-    /// `Argument` if `input` is larger than a page can be, 2 GiB - 1, `Memory` if there is no memory for a long page. `output` is
-    /// then as it was.
+    /// `Argument` if `input` is larger than a page can be, 2 GiB - 1; `Memory` if there is not enough memory for a long
+    /// page. `output` then stays as it was.
     pub fn compress(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<()> {
         if input.len() > i32::MAX as usize {
             return Err(Error::argument(format!(
@@ -83,7 +83,7 @@ impl Compressor {
         }
         let start = output.len();
         if input.len() > LONG_PAGE_BYTES {
-            // About what any codec asks for: it ends the process if it does not get that.
+            // About what any codec requests. A codec ends the process if it does not get its memory.
             try_reserve(output, input.len() + input.len() / 6 + 1024)?;
         }
         let done: Result<(), CodecError> = match &mut self.state {
@@ -109,7 +109,7 @@ impl Compressor {
     }
 }
 
-/// Bytes of a page for which memory may be missing.
+/// Size in bytes of a page from which memory may be missing.
 const LONG_PAGE_BYTES: usize = 1 << 20;
 
 impl std::fmt::Debug for Compressor {

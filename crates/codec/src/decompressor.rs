@@ -19,8 +19,7 @@ use crate::zstd;
 use crate::zstd_rust as zstd;
 use marquetry_base::{PADDING, Result, try_reserve};
 
-/// Decompresses pages of any codec. Use one per thread: the codecs' states are created at first use and
-/// then reused.
+/// Decompresses pages of any codec. Use one per thread: the state of a codec is created at its first use and reused afterwards.
 #[derive(Default)]
 pub struct Decompressor {
     #[cfg(any(feature = "gzip", feature = "gzip-rust"))]
@@ -30,20 +29,19 @@ pub struct Decompressor {
 }
 
 impl Decompressor {
-    /// A decompressor without any codec state yet.
+    /// Creates a decompressor without any codec state yet.
     pub fn new() -> Self {
         Decompressor::default()
     }
 
-    /// Replaces the content of `output` by the `size` bytes that `input` decompresses to.
+    /// Replaces the content of `output` with the `size` bytes that `input` decompresses to.
     ///
-    /// `size` is the uncompressed size of the page header; check it against the limits first. No more memory is
-    /// reserved than the input can fill. On success there are [`PADDING`] bytes of spare capacity after the page. An empty input is an
-    /// empty page under every codec.
+    /// `size` is the uncompressed size in the page header; check it against the limits first. No more memory is reserved than the input can
+    /// fill. On success there are [`PADDING`] bytes of spare capacity after the page. An empty input is an empty page for every codec.
     ///
     /// # Errors
-    /// `Corrupt` if the input is not of the codec or does not decompress to exactly `size` bytes; `Unsupported` if
-    /// the codec's feature is off; `Limit` if the system has no memory for `size` bytes. `output` is then empty.
+    /// `Corrupt` if the input is not valid for the codec or does not decompress to exactly `size` bytes; `Unsupported`
+    /// if the codec's feature is off; `Memory` if the system has no memory for `size` bytes. `output` is then empty.
     pub fn decompress(
         &mut self,
         codec: Codec,
@@ -56,9 +54,9 @@ impl Decompressor {
         Ok(())
     }
 
-    /// Replaces the first `size` bytes of `output` by those that `input` decompresses to. After them there may be what was in `output`
-    /// before, so that a reader that decompresses page after page need not initialize its memory again. Otherwise as
-    /// [`decompress`](Self::decompress).
+    /// Replaces the first `size` bytes of `output` with those that `input` decompresses to. Older content of `output`
+    /// may follow them, so that a reader that decompresses page after page need not initialize its memory again.
+    /// Otherwise like [`decompress`](Self::decompress).
     pub fn decompress_over(
         &mut self,
         codec: Codec,
@@ -66,7 +64,7 @@ impl Decompressor {
         size: usize,
         output: &mut Vec<u8>,
     ) -> Result<()> {
-        // These codecs need initialized memory.
+        // Only these codecs need initialized memory.
         if !matches!(codec, Codec::Snappy | Codec::Gzip | Codec::Lz4Raw) || input.is_empty() {
             output.clear();
         }
@@ -79,11 +77,10 @@ impl Decompressor {
         clear_on_error(self.run(codec, input, size, output), output)
     }
 
-    /// Replaces the content of `output` by the first `prefix` of the `size` bytes that `input` decompresses to. A codec that
-    /// cannot stop early decompresses all of them: see [`Codec::supports_prefix`].
+    /// Replaces the content of `output` with the first `prefix` of the `size` bytes that `input` decompresses to. A
+    /// codec that cannot stop early decompresses all of them: see [`Codec::supports_prefix`].
     ///
-    /// The rest of the page is not checked: it may be damaged, or have another size. Otherwise as
-    /// [`decompress`](Self::decompress).
+    /// The rest of the page is not checked: it may be damaged or have another size. Otherwise like [`decompress`](Self::decompress).
     pub fn decompress_prefix(
         &mut self,
         codec: Codec,

@@ -8,7 +8,7 @@ use crate::codec::{Codec, CodecError, first_bytes};
 use libdeflater::{CompressionLvl, DecompressionError};
 use marquetry_base::{Error, Result};
 
-/// A match of 258 bytes takes at least two bits.
+/// Maximum expansion: a match of 258 bytes takes at least two bits.
 const MAX_EXPANSION: usize = 1032;
 
 /// The default of every gzip tool.
@@ -17,11 +17,11 @@ const DEFAULT_LEVEL: i32 = 6;
 /// The first two bytes of a member.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Bytes of the header without optional fields, and of the shortest deflate stream.
+/// Number of bytes in a header without optional fields and in the shortest deflate stream.
 const MIN_BYTES_BEFORE_TRAILER: usize = 10 + 2;
 
-/// Candidate ends of a member to try before giving up. The first is right, or the second after an empty member, unless
-/// the bytes are crafted.
+/// Number of candidate ends of a member to try before giving up. The first is right, or the second after an empty
+/// member, unless the bytes are crafted.
 const MAX_ENDS_TRIED: usize = 16;
 
 /// Keeps the decoding tables from the first GZIP page on.
@@ -33,15 +33,15 @@ impl Decompressor {
         Codec::Gzip.reserve(input.len(), MAX_EXPANSION, size, output)?;
         let page = first_bytes(output, size);
         let (mut rest, mut produced) = (input, 0);
-        // QUIRK: some writers append to a page member by member. Zeros after a member are padding; other bytes that
-        // start no member are ignored, as gzip itself does.
+        // QUIRK: some writers append to a page member by member. Zeros after a member are padding; other bytes that do
+        // not start a member are ignored, as gzip itself does.
         loop {
             let room = &mut page[produced..];
             let member = self.inflate(rest, room).map_err(|cause| match cause {
                 DecompressionError::InsufficientSpace => Codec::Gzip.overrun(size),
                 DecompressionError::BadData => Codec::Gzip.refused(cause),
             })?;
-            // PERF: nearly every page is one member; then the last four bytes are its size and no search is needed.
+            // PERF: nearly every page is one member. Then the last four bytes are its size, and no search is needed.
             if member == size && rest.ends_with(&(member as u32).to_le_bytes()) {
                 return Ok(());
             }
@@ -61,10 +61,10 @@ impl Decompressor {
         self.0.get_or_insert_default().gzip_decompress(input, output)
     }
 
-    /// Length of the first member of `input`, which decompresses to `content`.
+    /// Finds the length of the first member of `input`, which decompresses to `content`.
     ///
-    /// The library does not report it. But a member ends with the checksum and the size of its content: the first
-    /// occurrence of these up to which the input decompresses is the end.
+    /// The library does not report it. But a member ends with the checksum and the size of its content, so the end is
+    /// the first occurrence of these up to which the input decompresses.
     fn member_end(&mut self, input: &[u8], content: &mut [u8]) -> Result<usize> {
         let mut trailer = [0; 8];
         trailer[..4].copy_from_slice(&libdeflater::crc32(content).to_le_bytes());
@@ -148,8 +148,8 @@ mod tests {
 
     #[test]
     fn an_end_inside_a_member_is_none() {
-        // Incompressible content that holds its own prefix's trailer would need a collision; zeros after an empty
-        // member's header come closest: the trailer of nothing is eight zeros.
+        // Only by chance can content contain the trailer of its own prefix. Zeros after the header of an empty member
+        // come closest to it: the trailer of no bytes is eight zeros.
         let page = [
             &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff][..], // header
             &[0x01, 0x00, 0x00, 0xff, 0xff],              // one stored block of no bytes, the last

@@ -5,13 +5,13 @@ use flate2::bufread::GzDecoder;
 use marquetry_base::Result;
 use std::io::{self, Read};
 
-/// A match of 258 bytes takes at least two bits.
+/// Maximum expansion: a match of 258 bytes takes at least two bits.
 const MAX_EXPANSION: usize = 1032;
 
 /// The first two bytes of a member.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// There is no state to keep: that of a member is made for it.
+/// Keeps no state: each member gets a new one.
 #[derive(Default)]
 pub(crate) struct Decompressor;
 
@@ -20,13 +20,13 @@ impl Decompressor {
         Codec::Gzip.reserve(input.len(), MAX_EXPANSION, size, output)?;
         let page = first_bytes(output, size);
         let (mut rest, mut produced) = (input, 0);
-        // QUIRK: some writers append to a page member by member. Zeros after a member are padding; other bytes that
-        // start no member are ignored, as gzip itself does.
+        // QUIRK: some writers append to a page member by member. Zeros after a member are padding; other bytes that do
+        // not start a member are ignored, as gzip itself does.
         loop {
             let mut member = GzDecoder::new(&mut rest);
             produced +=
                 fill(&mut member, &mut page[produced..]).map_err(|cause| Codec::Gzip.refused(cause))?;
-            // At the end of the member its checksum is looked at.
+            // Reading to the end of the member checks its checksum.
             if fill(&mut member, &mut [0]).map_err(|cause| Codec::Gzip.refused(cause))? > 0 {
                 return Err(Codec::Gzip.overrun(size));
             }
@@ -41,7 +41,7 @@ impl Decompressor {
     }
 }
 
-/// Reads until `output` is full or `input` at its end.
+/// Reads until `output` is full or `input` ends.
 fn fill(input: &mut impl Read, output: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < output.len() {

@@ -1,4 +1,4 @@
-//! The framing that Hadoop puts around its LZ4 and LZO blocks; all numbers big-endian.
+//! The framing that Hadoop puts around its LZ4 and LZO blocks. All numbers are big-endian.
 //!
 //! ```text
 //! ([decompressed size: u32] ([stored size: u32][stored bytes])+)*     a block is cut into chunks
@@ -6,7 +6,7 @@
 
 use marquetry_base::{ByteCursor, Error, Result};
 
-/// Fills `output` from the blocks of `input`; `chunk` decompresses one chunk and returns the number of bytes it produced.
+/// Fills `output` from the blocks of `input`. `chunk` decompresses one chunk and returns the number of bytes it produced.
 ///
 /// Fails unless the blocks fill all of `output` and use all of `input`: that distinguishes this framing from a bare
 /// block.

@@ -15,8 +15,8 @@
 //! | ZSTD | 6 | yes | yes | `zstd` | -131072 to 22, default 1 |
 //! | LZ4_RAW | 7 | yes | yes | `lz4` | |
 //!
-//! `gzip` and `zstd` are libraries in C. A build without C has `gzip-rust` and `zstd-rust` in their place (`codecs-rust` is these and
-//! the other four): they only read, at a third to a half of the speed. Where both are on, C is used.
+//! `gzip` and `zstd` are libraries in C. A build without C can use `gzip-rust` and `zstd-rust` instead (`codecs-rust`
+//! is these and the other four). They only read, at a third to a half of the speed. If both are on, C is used.
 //!
 //! ```
 //! use marquetry_codec::{Codec, Compressor, Decompressor};

@@ -7,10 +7,10 @@ use lz4_flex::frame::FrameDecoder;
 use marquetry_base::{Error, PADDING, Result};
 use std::io::Read;
 
-/// Each byte of a length field adds at most 255 bytes.
+/// Maximum expansion: each byte of a length field adds at most 255 bytes.
 const MAX_EXPANSION: usize = 255;
 
-/// How an LZ4 frame begins: 0x184D2204, little-endian.
+/// The magic bytes of an LZ4 frame: 0x184D2204, little-endian.
 const FRAME_MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
 pub(crate) fn decompress_raw(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
@@ -20,8 +20,8 @@ pub(crate) fn decompress_raw(input: &[u8], size: usize, output: &mut Vec<u8>) ->
     Codec::Lz4Raw.check_produced(produced, size)
 }
 
-/// QUIRK: Java writers used Hadoop's framing, C++ writers a bare block and later Hadoop's framing, some others a
-/// frame. Nothing in the file says which, so each is tried, in an order that is not ambiguous:
+/// QUIRK: Java writers used Hadoop's framing, C++ writers a bare block and later Hadoop's framing, some others a frame.
+/// Nothing in the file says which, so each is tried, in an order that is not ambiguous:
 ///
 /// - the frame's magic is invalid as the start of a bare block: it would copy from before the block's start;
 /// - Hadoop's framing starts with a zero byte (a block below 16 MiB), which is as invalid at the start of a bare
@@ -48,7 +48,7 @@ fn decompress_chunk(input: &[u8], output: &mut [u8]) -> Result<usize> {
     block::decompress_into(input, output).map_err(|cause| Codec::Lz4.refused(cause))
 }
 
-/// Grows `output` as the frame fills it.
+/// Decompresses a frame. Grows `output` as the frame fills it.
 fn decompress_frame(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
     let limit = (size as u64).saturating_add(1);
     let produced = FrameDecoder::new(input)
@@ -63,8 +63,8 @@ fn decompress_frame(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<(
 pub(crate) struct Compressor(block::CompressTable);
 
 impl Default for Compressor {
-    /// The large table, for input of any size: a small table grows with the first large input and stays large, so the
-    /// output would depend on earlier pages.
+    /// Uses the large table for input of any size. A small table grows with the first large input and stays large, so
+    /// the output would depend on earlier pages.
     fn default() -> Self {
         Compressor(block::CompressTable::large())
     }

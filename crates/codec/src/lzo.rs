@@ -1,8 +1,7 @@
 //! LZO (3): LZO1X streams in Hadoop's framing, or one stream without framing.
 //!
-//! An instruction byte says whether literals or a match follow; what a byte below 16 means depends on how many
-//! literals went before (the state, 4 for "four or more"). Two low bits of each match say how many literals, 0 to 3,
-//! follow it.
+//! An instruction byte says whether literals or a match follow. The meaning of a byte below 16 depends on how many literals came
+//! before (the state, 4 for "four or more"). The two low bits of each match are the number of literals, 0 to 3, that follow it.
 //!
 //! ```text
 //! first byte only   18..=255   byte - 17 literals
@@ -20,7 +19,7 @@ use crate::codec::Codec;
 use crate::hadoop;
 use marquetry_base::{ByteCursor, Error, Result};
 
-/// Each byte of a length field adds at most 255 bytes.
+/// Maximum expansion: each byte of a length field adds at most 255 bytes.
 const MAX_EXPANSION: usize = 255;
 
 /// The distance of the match that ends a stream.
@@ -29,7 +28,7 @@ const END_DISTANCE: usize = 16384;
 pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
     Codec::Lzo.reserve(input.len(), MAX_EXPANSION, size, output)?;
     output.resize(size, 0);
-    // QUIRK: the spec names no framing; the Java writers have Hadoop's. Its sizes must add up to the last byte.
+    // QUIRK: the spec names no framing; the Java writers use Hadoop's. Its sizes must add up to the last byte.
     if hadoop::decompress(input, output, decompress_stream).is_ok() {
         return Ok(());
     }
@@ -65,7 +64,7 @@ struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    /// Carries out one instruction; returns the next state, or `None` at the end.
+    /// Carries out one instruction. Returns the next state, or `None` at the end.
     fn step(&mut self, instruction: usize, state: usize) -> Result<Option<usize>> {
         let (distance, length, following) = match instruction {
             0..16 if state == 0 => {
@@ -106,7 +105,7 @@ impl Stream<'_> {
         self.input.u8().map(usize::from)
     }
 
-    /// A length: `bits`, or if these are 0, `longest` plus what the following bytes add.
+    /// Reads a length: `bits`, or if these are 0, `longest` plus what the following bytes add.
     fn length(&mut self, bits: usize, longest: usize) -> Result<usize> {
         if bits > 0 {
             return Ok(bits);
@@ -120,7 +119,7 @@ impl Stream<'_> {
         }
     }
 
-    /// Copies `n` bytes of the input; returns the state after them.
+    /// Copies `n` bytes of the input. Returns the state after them.
     fn literals(&mut self, n: usize) -> Result<usize> {
         let bytes = self.input.take(n)?;
         self.room(n)?.copy_from_slice(bytes);
@@ -128,14 +127,14 @@ impl Stream<'_> {
         Ok(n.min(4))
     }
 
-    /// Copies `n` bytes of the output; the source may run into what is being written.
+    /// Copies `n` bytes of the output. The source may overlap the bytes being written.
     fn copy(&mut self, distance: usize, n: usize) -> Result<()> {
         if distance > self.at {
             return Err(Error::corrupt(format!("an LZO match from {distance} bytes back after {}", self.at)));
         }
         self.room(n)?;
         let (start, end) = (self.at - distance, self.at + n);
-        // PERF: what is written so far repeats with the period `distance`, so each round can copy twice as many bytes.
+        // PERF: the bytes written so far repeat with the period `distance`, so each round can copy twice as many.
         while self.at < end {
             let part = (self.at - start).min(end - self.at);
             self.output.copy_within(start..start + part, self.at);

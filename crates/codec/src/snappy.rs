@@ -7,7 +7,7 @@
 use crate::codec::{Codec, CodecError, first_bytes};
 use marquetry_base::Result;
 
-/// The highest expansion is that of a 3-byte copy element, which makes up to 64 bytes (a 2-byte one makes 11).
+/// Maximum expansion: a 3-byte copy element produces up to 64 bytes (a 2-byte one up to 11).
 const MAX_EXPANSION: usize = 22;
 
 pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
@@ -20,7 +20,7 @@ pub(crate) fn decompress(input: &[u8], size: usize, output: &mut Vec<u8>) -> Res
     Codec::Snappy.check_produced(produced, size)
 }
 
-/// The first `prefix` of `size` bytes: decompresses the first elements of the stream as a stream of their own.
+/// Decompresses the first `prefix` of `size` bytes, by decompressing the first elements of the stream as a stream of their own.
 pub(crate) fn decompress_prefix(
     input: &[u8],
     size: usize,
@@ -30,7 +30,7 @@ pub(crate) fn decompress_prefix(
     let stated = snap::raw::decompress_len(input).map_err(|cause| Codec::Snappy.refused(cause))?;
     Codec::Snappy.check_produced(stated, size)?;
     let Some((stream, produced)) = first_elements(input, prefix) else {
-        // The whole stream is shorter than it says, or no stream.
+        // The stream is shorter than it claims, or invalid.
         return decompress(input, size, output);
     };
     decompress(&stream, produced, output)?;
@@ -38,8 +38,8 @@ pub(crate) fn decompress_prefix(
     Ok(())
 }
 
-/// A stream of the first elements of `input` that together make at least `prefix` bytes, and how many bytes they make. That is
-/// a few bytes more if the last element is a copy.
+/// Returns a stream of the first elements of `input` that produce at least `prefix` bytes together, and the number of
+/// bytes that they produce. It is a little more than `prefix` if the last element is a copy.
 fn first_elements(input: &[u8], prefix: usize) -> Option<(Vec<u8>, usize)> {
     let body = input.iter().position(|byte| byte & 0x80 == 0)? + 1;
     let (mut at, mut produced) = (body, 0);
@@ -81,8 +81,8 @@ fn first_elements(input: &[u8], prefix: usize) -> Option<(Vec<u8>, usize)> {
     Some((stream, produced))
 }
 
-/// The bytes of a literal's tag and length field, and the bytes of its content. The content has `short + 1` bytes; where
-/// `short` is 60 to 63, a field of 1 to 4 bytes holds the length minus one.
+/// Returns the length of a literal's tag and length field, and the length of its content, in bytes. The content has
+/// `short + 1` bytes; if `short` is 60 to 63, a field of 1 to 4 bytes holds the length minus one.
 fn literal(element: &[u8], short: usize) -> Option<(usize, usize)> {
     let long = short.saturating_sub(59);
     let mut len = [0; 4];
@@ -95,7 +95,7 @@ const LITERAL: u8 = 0;
 /// The tag of a literal whose length takes 4 bytes.
 const LITERAL_WITH_4_LENGTH_BYTES: u8 = 63 << 2 | LITERAL;
 
-/// Keeps the hash table, 2 KB of it in the encoder itself.
+/// Keeps the hash table, 2 KB of which are in the encoder itself.
 pub(crate) struct Compressor(Box<snap::raw::Encoder>);
 
 impl Compressor {

@@ -5,10 +5,10 @@ use marquetry_base::Result;
 use std::io;
 use zstd::bulk;
 
-/// The highest expansion is that of an RLE block: 128 KiB from 4 bytes.
+/// Maximum expansion: an RLE block of 4 bytes becomes 128 KiB.
 const MAX_EXPANSION: usize = (128 << 10) / 4;
 
-/// The fastest non-negative level.
+/// The fastest positive level.
 const DEFAULT_LEVEL: i32 = 1;
 
 /// Keeps the context, about 100 KB, from the first ZSTD page on.
@@ -16,11 +16,11 @@ const DEFAULT_LEVEL: i32 = 1;
 pub(crate) struct Decompressor(Option<bulk::Decompressor<'static>>);
 
 impl Decompressor {
-    /// PERF: one call into the library writes straight to the spare capacity: no zeros first, no window buffer.
+    /// PERF: one call into the library writes straight to the spare capacity, without zeroing it first and without a window buffer.
     pub(crate) fn decompress(&mut self, input: &[u8], size: usize, output: &mut Vec<u8>) -> Result<()> {
         Codec::Zstd.reserve(input.len(), MAX_EXPANSION, size, output)?;
         match self.0.get_or_insert_default().decompress_to_buffer(input, output) {
-            // The capacity may be larger than the page because earlier pages grew it. The error must not depend on it.
+            // The capacity may be larger than the page because earlier pages grew it. The error must not depend on that.
             Ok(produced) if produced > size => Err(Codec::Zstd.overrun(size)),
             Ok(produced) => Codec::Zstd.check_produced(produced, size),
             Err(_) if bulk::Decompressor::upper_bound(input).is_some_and(|bound| bound > size) => {
@@ -30,7 +30,7 @@ impl Decompressor {
         }
     }
 
-    /// The first `prefix` of `size` bytes; all of them if the frame declares a window larger than a page of that size needs.
+    /// Decompresses the first `prefix` of `size` bytes; all of them if the frame declares a window larger than a page of that size needs.
     pub(crate) fn decompress_prefix(
         &mut self,
         input: &[u8],

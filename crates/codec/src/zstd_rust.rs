@@ -6,24 +6,24 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::Read;
 
-/// The highest expansion is that of an RLE block: 128 KiB from 4 bytes.
+/// Maximum expansion: an RLE block of 4 bytes becomes 128 KiB.
 const MAX_EXPANSION: usize = (128 << 10) / 4;
 
-/// A block has at most so many bytes, and a window that is no smaller than it limits none.
+/// Maximum size of a block in bytes. A window of at least this size does not limit blocks.
 const MAX_BLOCK: usize = 128 << 10;
 
-/// What is decoded before it is taken out of the window.
+/// Number of bytes that are decoded before they are taken out of the window.
 const STRIDE: usize = 1 << 20;
 
 /// Keeps the tables from the first ZSTD page on.
 #[derive(Default)]
 pub(crate) struct Decompressor(Option<Box<FrameDecoder>>);
 
-/// Why a frame is refused.
+/// The reason why a frame is rejected.
 enum Refusal {
-    /// It has more bytes than there is room.
+    /// The frame has more bytes than there is room for.
     Overrun,
-    /// Its content is not what its checksum says.
+    /// The checksum does not match the content.
     Checksum,
     Broken(FrameDecoderError),
 }
@@ -57,7 +57,7 @@ impl Decompressor {
     }
 }
 
-/// Decodes the frame that `input` begins with to the front of `output`, and returns how many bytes it has.
+/// Decodes the frame at the start of `input` to the front of `output`. Returns the number of bytes that it decompresses to.
 fn frame(decoder: &mut FrameDecoder, input: &mut &[u8], output: &mut [u8]) -> Result<usize, Refusal> {
     if let Err(error) = begin(decoder, input, output.len()) {
         return match error {
@@ -91,8 +91,8 @@ fn frame(decoder: &mut FrameDecoder, input: &mut &[u8], output: &mut [u8]) -> Re
 
 /// Reads the header of a frame.
 ///
-/// The decoder allocates the window that the header asks for, which may be gigabytes. No match reaches further back than there are
-/// bytes, so that a window as large as the `room` for them is enough: a larger one is lowered to it.
+/// The decoder allocates the window that the header requests, which may be gigabytes. No match reaches further back
+/// than there are bytes, so a window as large as the `room` for them is enough, and a larger one is lowered to it.
 fn begin(decoder: &mut FrameDecoder, input: &mut &[u8], room: usize) -> Result<(), FrameDecoderError> {
     let log = room.max(MAX_BLOCK).next_power_of_two().ilog2();
     decoder.set_max_window_size(1 << log);
@@ -109,12 +109,12 @@ fn begin(decoder: &mut FrameDecoder, input: &mut &[u8], room: usize) -> Result<(
     decoder.init((&lowered[..]).chain(input))
 }
 
-/// Magic number, frame header descriptor, and window descriptor.
+/// Length of the magic number, the frame header descriptor and the window descriptor, in bytes.
 const HEAD: usize = 6;
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// A frame whose window is its content has no window descriptor.
+/// Flag of a frame whose window is its whole content. Such a frame has no window descriptor.
 const SINGLE_SEGMENT: u8 = 1 << 5;
-/// The window that the descriptor 0 stands for; its upper five bits are what is added to the logarithm.
+/// Logarithm of the window size for descriptor 0. The upper five bits of a descriptor are added to it.
 const MIN_WINDOW_LOG: u32 = 10;
 
 #[cfg(test)]
@@ -128,7 +128,7 @@ mod tests {
         Decompressor::default().decompress(page, size, &mut output).map(|()| output)
     }
 
-    /// A frame of a stream: no content size, and a window of `window_log`.
+    /// Compresses a stream: its frame has no content size, and a window of 2^`window_log` bytes.
     fn streamed(content: &[u8], window_log: u32) -> Vec<u8> {
         let mut stream = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
         stream.window_log(window_log).unwrap();
@@ -165,7 +165,7 @@ mod tests {
         assert!(error.contains("ZSTD"), "{error}");
     }
 
-    /// A header of 14 bytes asks for a window of 2 GiB.
+    /// A header of 14 bytes can demand a window of 2 GiB.
     #[test]
     fn a_window_is_no_larger_than_what_may_be_in_it() {
         let content: Vec<u8> = (0..300_000_u32).map(|i| (i / 7 % 251) as u8).collect();
@@ -174,7 +174,7 @@ mod tests {
             let page = streamed(content, window_log);
             let mut decoder = Decompressor::default();
             let mut output = Vec::new();
-            // The second time the decoder reserves the window before it decodes.
+            // In the second round, the decoder reserves the window before it decodes.
             for _ in 0..2 {
                 output.clear();
                 decoder.decompress(&page, len, &mut output).unwrap();
@@ -209,7 +209,7 @@ mod tests {
                 true => page.truncate(at.max(1)),
                 false => page[at] ^= 1_u8 << bit,
             }
-            // With a checksum, what is read is what was written.
+            // The checksum guarantees that whatever can be read is right.
             if let Ok(output) = read(&page, content.len()) {
                 prop_assert!(output == content);
             }

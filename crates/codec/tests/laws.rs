@@ -1,5 +1,5 @@
-//! Laws of every codec: decompressing what was compressed restores it; damaged pages give errors or bytes, never a panic;
-//! a page cannot claim more memory than its stored bytes can fill.
+//! Laws of every codec: decompression restores what was compressed; damaged pages give errors or bytes, never a panic;
+//! and a page cannot claim more memory than its stored bytes can fill.
 
 use marquetry_base::{ErrorKind, PADDING};
 use marquetry_codec::{Codec, Compressor, Decompressor};
@@ -21,7 +21,7 @@ fn lzo(content: &[u8]) -> Vec<u8> {
     }
 }
 
-/// `content` in blocks of chunks, each chunk compressed by `compress`.
+/// Compresses `content` in Hadoop's framing: blocks of chunks, each of which `compress` compresses.
 fn hadoop(content: &[u8], block: usize, chunk: usize, compress: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let mut page = Vec::new();
     for block in content.chunks(block) {
@@ -35,7 +35,7 @@ fn hadoop(content: &[u8], block: usize, chunk: usize, compress: impl Fn(&[u8]) -
     page
 }
 
-/// A page per codec, the ones that are only read included.
+/// Compresses a page with every codec, including those that are only read.
 fn pages(content: &[u8]) -> Vec<(Codec, Vec<u8>)> {
     let raw = |chunk: &[u8]| compressed(Codec::Lz4Raw, None, chunk);
     let mut pages: Vec<_> = WRITTEN.map(|codec| (codec, compressed(codec, None, content))).into();
@@ -85,7 +85,7 @@ proptest! {
             let wanted = if codec.supports_prefix() { prefix } else { content.len() };
             prop_assert_eq!(&output, &content[..wanted], "{}", codec);
             prop_assert!(output.capacity() >= output.len() + PADDING, "{}", codec);
-            // What follows the prefix may be missing.
+            // The rest of a page may be cut off. If the prefix can still be decompressed, it must be right.
             for cut in [page.len() / 3, page.len() / 2] {
                 if decompressor.decompress_prefix(codec, &page[..cut], content.len(), prefix, &mut output).is_ok() {
                     prop_assert_eq!(&output, &content[..wanted], "{} cut", codec);

@@ -1,6 +1,6 @@
-//! Footers inside a file: checkpoints of its writer, and the footers that were the last before the file grew.
+//! Footers inside a file: checkpoints of its writer, and footers that ended the file before it grew.
 //!
-//! A writer that keeps checkpoints leaves between row groups what would end the file, were it cut there:
+//! A writer with checkpoints leaves between row groups everything that would end the file if it were truncated there:
 //!
 //! ```text
 //! marker: CHECKPOINT_MAGIC, its own position u64 | footer length u32 | CRC-32 of the footer u32 |
@@ -8,14 +8,14 @@
 //! ```
 //!
 //! The footer names neither indexes nor bloom filters that come at the end of the file. A change of a finished file
-//! begins right behind its last byte, with a marker that tells that what is before it was a whole file:
+//! begins directly behind its last byte, with a marker that states that the bytes before it were a complete file:
 //!
 //! ```text
 //! ... footer | length | PAR1 | marker: APPEND_MAGIC, its own position u64 | what is new | footer | length | PAR1
 //! ```
 //!
-//! No other footer refers to these bytes, so readers who know nothing of them pass them by. A marker has its own position
-//! in it: one that stands in the pages, because files are stored in a file, or in a copy elsewhere, is none.
+//! No other footer refers to these bytes, so readers that do not know them skip them. A marker contains its own
+//! position: a copy of it elsewhere, or in a page because a file is stored in a value, is not a marker.
 
 use crate::metadata::ParquetMetaData;
 use crate::source::Source;
@@ -26,44 +26,44 @@ use marquetry_format::{FooterTail, PAR1, PARE, PageHeader, Reader};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How the marker of a checkpoint begins. The first byte and the last keep it from being text.
+/// The magic bytes of a checkpoint's marker. The first byte and the last one keep it from being text.
 pub const CHECKPOINT_MAGIC: [u8; 8] = *b"\x93MQsync\n";
-/// How the marker begins that stands behind a file that grew.
+/// The magic bytes of the marker behind a file that grew.
 pub const APPEND_MAGIC: [u8; 8] = *b"\x93MQgrow\n";
-/// Bytes of a marker: magic and position.
+/// Length of a marker in bytes: magic and position.
 pub const MARKER_LEN: usize = 16;
-/// Bytes of a checkpoint beside its footer: marker, length, checksum, and again length and PAR1.
+/// Bytes of a checkpoint besides its footer: marker, length, checksum, and again length and PAR1.
 pub const CHECKPOINT_FRAME_LEN: u64 = (HEAD_LEN + TAIL_LEN) as u64;
 
 /// A footer that was found.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CheckpointFound {
-    /// What it says; pages are before the footer's first byte.
+    /// The parsed footer; pages are before its first byte.
     pub metadata: ParquetMetaData,
-    /// Where the footer is.
+    /// The byte range of the footer.
     pub footer: Range<u64>,
-    /// Where the file may be cut off: behind the PAR1 that belongs to the footer.
+    /// Where the file may be truncated: behind the PAR1 of the footer.
     pub end: u64,
-    /// Why it is taken for a footer.
+    /// The evidence that it is a footer.
     pub evidence: Evidence,
 }
 
-/// Why bytes are taken for the footer of what is before them.
+/// The evidence that bytes are the footer of the bytes before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Evidence {
-    /// The marker of a checkpoint is before it, and its checksum is right.
+    /// The marker of a checkpoint is before it, and its checksum is correct.
     Checkpoint,
-    /// A marker behind it tells that it ended the file, or the part of one that was written.
+    /// A marker behind it states that it ended the file; that marker may have been written only in part.
     Append,
     /// It is at the end of the file.
     End,
-    /// It can be read, and what it says of pages fits the file. Not certain: it may be that of a file in a value.
+    /// It can be parsed, and its pages match the file. Not certain: it may be the footer of a file in a value.
     Plausible,
 }
 
-/// A marker that stands at `position`.
+/// Creates a marker at `position`.
 pub fn marker(magic: [u8; 8], position: u64) -> [u8; MARKER_LEN] {
     let mut out = [0; MARKER_LEN];
     out[..8].copy_from_slice(&magic);
@@ -71,7 +71,7 @@ pub fn marker(magic: [u8; 8], position: u64) -> [u8; MARKER_LEN] {
     out
 }
 
-/// A whole checkpoint that stands at `position`; `magic` is what the file ends with, `PAR1` or `PARE`.
+/// Creates a whole checkpoint at `position`; `magic` are the magic bytes at the end of the file, `PAR1` or `PARE`.
 ///
 /// Fails if the footer is longer than the format allows.
 pub fn frame(position: u64, footer: &[u8], magic: [u8; 4]) -> Result<Vec<u8>> {
@@ -90,16 +90,17 @@ pub fn frame(position: u64, footer: &[u8], magic: [u8; 4]) -> Result<Vec<u8>> {
 
 /// Finds the last footer that is certain: at the end of the file, of a checkpoint, or of the file before it grew.
 ///
-/// The file is read from its end backward, as far as needed; `None` if there is no such footer. Fails if the file cannot
-/// be read, or if so much of it looks like footers that reading them all would take more than
-/// [`Limits::footer_bytes`]; damage is no error.
+/// Reads the file backward from its end, as far as needed; `None` if there is no such footer. Fails if the file cannot
+/// be read, or if so much of it looks like footers that reading them all would exceed [`Limits::footer_bytes`]; damage
+/// is not an error.
 pub fn find_last_checkpoint(source: &dyn Source, limits: &Limits) -> Result<Option<CheckpointFound>> {
     Search::new(source, limits, None, false).run()
 }
 
-/// [`find_last_checkpoint`] of an encrypted file, with its keys. Footers whose tags or signatures are wrong are none.
+/// Like [`find_last_checkpoint`], for an encrypted file with its keys. Footers with wrong tags or signatures do not
+/// count.
 ///
-/// Fails also if a footer is there, and the key is missing or wrong.
+/// Also fails if there is a footer, and the key is missing or wrong.
 pub fn find_last_encrypted_checkpoint(
     source: &dyn Source,
     limits: &Limits,
@@ -108,20 +109,20 @@ pub fn find_last_encrypted_checkpoint(
     Search::new(source, limits, Some(keys), false).run()
 }
 
-/// As [`find_last_checkpoint`], but takes the last footer that fits what is before it, marked or not.
+/// Like [`find_last_checkpoint`], but returns the last footer that matches the file before it, marked or not.
 pub fn find_last_footer(source: &dyn Source, limits: &Limits) -> Result<Option<CheckpointFound>> {
     Search::new(source, limits, None, true).run()
 }
 
-/// A search for footers, backward.
+/// A backward search for footers.
 struct Search<'a> {
     source: &'a dyn Source,
     limits: &'a Limits,
     keys: Option<&'a Arc<FileDecryptionProperties>>,
     takes_plausible: bool,
-    /// The part of the file that is looked at, and where it begins.
+    /// The part of the file that is searched, with its offset.
     window: (u64, Bytes),
-    /// Bytes that may still be spent on what turns out to be no footer.
+    /// Bytes that may still be spent on candidates that are not footers.
     left: usize,
 }
 
@@ -153,13 +154,13 @@ impl<'a> Search<'a> {
             if start == 0 {
                 break;
             }
-            // A magic may lie across the border.
+            // A magic may cross the border.
             end = start + PAR1.len() as u64 - 1;
         }
         Ok(None)
     }
 
-    /// The footer whose PAR1 ends at `end`, if there is one.
+    /// Returns the footer whose PAR1 ends at `end`, if there is one.
     fn footer_before(&mut self, end: u64) -> Result<Option<CheckpointFound>> {
         let Some(tail) = end.checked_sub(TAIL_LEN as u64).filter(|tail| *tail > FIRST_PAGE) else {
             return Ok(None);
@@ -175,7 +176,7 @@ impl<'a> Search<'a> {
         if evidence == Evidence::Plausible && !self.takes_plausible {
             return Ok(None);
         }
-        // Each costs something, however short it is.
+        // Each candidate has a minimum cost, however short it is.
         self.left = self.left.checked_sub(len.max(LEAST_COST)).ok_or_else(|| {
             Error::limit("too much of the file looks like a footer; raise Limits::footer_bytes to search on")
         })?;
@@ -186,7 +187,7 @@ impl<'a> Search<'a> {
         let metadata = match ParquetMetaData::open(kind, footer, self.limits, self.keys) {
             Ok(metadata) => metadata.with_data_end(start),
             Err(error) if error.stops_reading() => return Err(error),
-            // What is certainly a footer, and not for these keys.
+            // This is certainly a footer, but not for these keys.
             Err(error) if error.kind() == ErrorKind::Key && evidence != Evidence::Plausible => {
                 return Err(error.at(start));
             }
@@ -201,7 +202,7 @@ impl<'a> Search<'a> {
         Ok(Some(CheckpointFound { metadata, footer: start..tail, end, evidence }))
     }
 
-    /// What speaks for a footer from `start` on, with its PAR1 before `end`, and the checksum that it must have.
+    /// Returns the evidence for a footer at `start` whose PAR1 ends at `end`, and the checksum that it must have.
     fn evidence(&self, start: u64, len: usize, end: u64) -> Result<(Evidence, Option<u32>)> {
         if let Some(head) = start.checked_sub(HEAD_LEN as u64).filter(|head| *head >= FIRST_PAGE) {
             let bytes = self.read(head, HEAD_LEN)?;
@@ -218,13 +219,13 @@ impl<'a> Search<'a> {
         let bytes = self.read(end, behind)?;
         let marker = marker(APPEND_MAGIC, end);
         let is_whole = behind == MARKER_LEN && *bytes == marker;
-        // A crash while the marker was written: nothing else is behind the footer, and of the marker any part.
+        // After a crash during the write of the marker, only a part of it is behind the footer.
         let is_torn = self.source.len() - end <= MARKER_LEN as u64
             && bytes.iter().zip(&marker).all(|(byte, of_marker)| byte == of_marker || *byte == 0);
         Ok((if is_whole || is_torn { Evidence::Append } else { Evidence::Plausible }, None))
     }
 
-    /// Whether a footer that nothing else speaks for fits the file: rows add up, and where chunks begin there are pages.
+    /// Whether a footer without other evidence matches the file: rows add up, and chunks begin with pages.
     fn is_plausible(&self, metadata: &ParquetMetaData, start: u64) -> Result<bool> {
         if u64::try_from(metadata.declared_rows()) != Ok(metadata.num_rows()) {
             return Ok(false);
@@ -242,7 +243,7 @@ impl<'a> Search<'a> {
         Ok(true)
     }
 
-    /// Whether a page begins where a chunk does, and ends before its end.
+    /// Whether a page begins where the chunk does, and ends before its end.
     fn is_page(&self, chunk: Range<u64>) -> Result<bool> {
         let len = (chunk.end - chunk.start).min(HEADER_READ);
         let bytes = self.read(chunk.start, len as usize)?;
@@ -251,7 +252,7 @@ impl<'a> Search<'a> {
             Ok(header) => {
                 u64::try_from(header.compressed_page_size).is_ok_and(|size| size <= chunk.end - chunk.start)
             }
-            // A header that is longer than what was read of it tells nothing.
+            // A header that is longer than the bytes read proves nothing.
             Err(error) => error.kind() == ErrorKind::Truncated && len == HEADER_READ,
         })
     }
@@ -277,15 +278,15 @@ fn chunks_are_before(metadata: &ParquetMetaData, footer: u64) -> bool {
     })
 }
 
-/// Marker, footer length, checksum.
+/// Length of marker, footer length and checksum.
 const HEAD_LEN: usize = MARKER_LEN + 8;
-/// Footer length and PAR1.
+/// Length of footer length and PAR1.
 const TAIL_LEN: usize = 8;
-/// Behind the opening magic.
+/// Offset of the first page, behind the opening magic.
 const FIRST_PAGE: u64 = 4;
-/// Bytes that are looked through at a time.
+/// Size of the search window in bytes.
 const WINDOW: u64 = 1 << 20;
-/// What a footer costs at least that is none.
+/// Minimum cost in bytes of a candidate that is not a footer.
 const LEAST_COST: usize = 64;
-/// Page headers are shorter, unless they have long statistics.
+/// Bytes to read of a page header. Headers are shorter, unless they have long statistics.
 const HEADER_READ: u64 = 16 << 10;

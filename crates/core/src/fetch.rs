@@ -1,7 +1,7 @@
-//! Reading without input and output: which bytes a read takes, and a source that has some of them.
+//! Reading without input and output: plans which bytes a read needs, and provides a source with some of them.
 //!
-//! Everything in this crate reads from a [`Source`](crate::source::Source). Where bytes come late and requests are dear,
-//! a driver plans what a step needs, fetches it in few requests, and runs the step on what it fetched:
+//! Everything in this crate reads from a [`Source`](crate::source::Source). If bytes arrive late and requests are
+//! expensive, a driver plans what a step needs, fetches it in few requests, and runs the step on the fetched bytes:
 //!
 //! ```text
 //!          plan               CoalesceOptions              RangeCache
@@ -10,9 +10,9 @@
 //!                 └──────────────── what was missing ◄────────────────┘
 //! ```
 //!
-//! A plan may be wrong, because footers are, or incomplete, because only the pages tell. Then the step meets bytes that
-//! are not there, [`RangeCache`] notes them, and the driver fetches those and runs the step again. What a step gave
-//! while something was missing is never used.
+//! A plan may be wrong, because footers may be, or incomplete, because some information is only in the pages. Then the
+//! step meets missing bytes, [`RangeCache`] records them, and the driver fetches those and runs the step again. The
+//! result of a step that met missing bytes is never used.
 //!
 //! ```
 //! use marquetry_core::io::read_metadata;

@@ -5,12 +5,12 @@
 //! 4 bytes   Julian day number, little-endian; day 2,440,588 is 1970-01-01
 //! ```
 //!
-//! QUIRK: old writers put the nanoseconds of several days. The instant is that of day and nanoseconds together.
+//! QUIRK: old writers store the nanoseconds of several days. The instant is that of day and nanoseconds together.
 //!
-//! QUIRK: a negative Julian day, before 4713 BC, is what Spark makes of a time so far in the future that its
-//! microseconds overflow 64 bits on the way through days. Modulo 2^64 they are what was meant.
+//! QUIRK: a negative Julian day, before 4713 BC, is the result of Spark for a time so far in the future that its
+//! microseconds overflow 64 bits in the conversion to days. Modulo 2^64 the microseconds are correct.
 
-/// INT96 counts days from another one.
+/// The Julian day number of 1970-01-01.
 pub const JULIAN_DAY_OF_1970: i32 = 2_440_588;
 
 /// Nanoseconds in a day.
@@ -18,34 +18,35 @@ pub const NANOS_PER_DAY: i64 = 86_400_000_000_000;
 
 const MICROS_PER_DAY: i64 = NANOS_PER_DAY / 1000;
 
-/// SPEC: "compare the last 4 bytes (days) as a little-endian 32-bit signed integer; if equal last 4 bytes, compare the
-/// first 8 bytes as a little-endian 64-bit signed integer (nanos)".
+/// Returns the sort key. SPEC: "compare the last 4 bytes (days) as a little-endian 32-bit signed integer; if equal last
+/// 4 bytes, compare the first 8 bytes as a little-endian 64-bit signed integer (nanos)".
 #[inline]
 pub(crate) fn key(bytes: [u8; 12]) -> (i32, i64) {
     let [n0, n1, n2, n3, n4, n5, n6, n7, days @ ..] = bytes;
     (i32::from_le_bytes(days), i64::from_le_bytes([n0, n1, n2, n3, n4, n5, n6, n7]))
 }
 
-/// Whether the order of keys may not be that of the times: of those beyond their day, and of those that wrapped.
+/// Whether the order of the key may differ from that of the time: if nanoseconds are beyond a day, or the day wrapped
+/// around.
 pub(crate) fn is_odd((day, nanos): (i32, i64)) -> bool {
     day < 0 || !(0..NANOS_PER_DAY).contains(&nanos)
 }
 
-/// What is stored: days since 1970, and nanoseconds, which may be negative or more than a day's.
+/// Returns the stored numbers: days since 1970, and nanoseconds, which may be negative or more than a day's.
 #[inline]
 pub fn stored(bytes: [u8; 12]) -> (i64, i64) {
     let (julian, nanos) = key(bytes);
     (i64::from(julian) - i64::from(JULIAN_DAY_OF_1970), nanos)
 }
 
-/// The bytes of a Julian day and nanoseconds.
+/// Returns the bytes of a Julian day and nanoseconds.
 #[inline]
 pub fn to_bytes(julian: i32, nanos: i64) -> [u8; 12] {
     let ([n0, n1, n2, n3, n4, n5, n6, n7], [d0, d1, d2, d3]) = (nanos.to_le_bytes(), julian.to_le_bytes());
     [n0, n1, n2, n3, n4, n5, n6, n7, d0, d1, d2, d3]
 }
 
-/// The time that is meant: days since 1970, and nanoseconds of that day.
+/// Returns the time that is meant: days since 1970, and nanoseconds of that day.
 pub fn instant(bytes: [u8; 12]) -> (i64, i64) {
     let (days, nanos) = stored(bytes);
     if key(bytes).0 < 0 {
@@ -55,7 +56,7 @@ pub fn instant(bytes: [u8; 12]) -> (i64, i64) {
     (days + nanos.div_euclid(NANOS_PER_DAY), nanos.rem_euclid(NANOS_PER_DAY))
 }
 
-/// The same time with nanoseconds that are within the day, of a day that the keys of times have in their order. A day that is out of
+/// Returns the same time with nanoseconds within a day, and a day that has the order of times. A day that is out of
 /// range stays as it is.
 pub(crate) fn normalized(bytes: [u8; 12]) -> [u8; 12] {
     if !is_odd(key(bytes)) {
@@ -94,7 +95,7 @@ mod tests {
         let normalized = normalized(wrapped);
         assert!(key(normalized).0 > JULIAN_DAY_OF_1970);
         assert_eq!(instant(normalized), (days, nanos));
-        // A day before 4713 BC that 64 bits reach is itself.
+        // A day before 4713 BC whose microseconds fit into 64 bits did not wrap around.
         assert_eq!(instant(bytes(-1, 1000)), (-1 - i64::from(JULIAN_DAY_OF_1970), 1000));
     }
 }

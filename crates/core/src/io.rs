@@ -1,5 +1,5 @@
-//! Files: opening them, reading their footer, creating them in one step, and changing them in place. All but reading footers is for
-//! files of this machine, and behind the feature `fs`.
+//! Files: opening them, reading their footer, creating them in one step, and changing them in place. Except for reading
+//! footers, it is for local files, and behind the feature `fs`.
 
 #[cfg(feature = "fs")]
 mod atomic_file;

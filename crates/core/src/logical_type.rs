@@ -1,8 +1,8 @@
-//! Logical types: what the values of a column, or the children of a group, mean.
+//! Logical types: the meaning of a column's values, or of a group.
 //!
-//! Spec: LogicalTypes.md. A schema may say it twice, as `LogicalType` and as the older `ConvertedType`; this is the one
-//! answer. An annotation that is unknown, or that does not fit the physical type, counts as none: the values are then
-//! what their physical type says.
+//! Spec: LogicalTypes.md. A schema may state it twice, as `LogicalType` and as the older `ConvertedType`; this module
+//! combines them. An annotation that is unknown, or does not fit the physical type, counts as none: the values are then
+//! read as their physical type.
 
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{
@@ -26,30 +26,30 @@ pub enum LogicalType {
     Uuid,
     /// An integer divided by ten to the `scale`.
     Decimal {
-        /// Most decimal digits.
+        /// Maximum number of decimal digits.
         precision: u32,
-        /// Digits after the point; negative in some old files.
+        /// Number of digits after the point; negative in some old files.
         scale: i32,
     },
     /// Days since 1970-01-01.
     Date,
     /// Time of day.
     Time {
-        /// Whether normalised to UTC.
+        /// Whether normalized to UTC.
         utc: bool,
-        /// What is counted since midnight.
+        /// The unit that is counted since midnight.
         unit: TimeUnit,
     },
     /// A point in time (`utc`), or a reading of calendar and clock somewhere.
     Timestamp {
-        /// Whether normalised to UTC.
+        /// Whether normalized to UTC.
         utc: bool,
-        /// What is counted since 1970-01-01 00:00.
+        /// The unit that is counted since 1970-01-01 00:00.
         unit: TimeUnit,
     },
     /// An integer narrower than, or of another sign than, its physical type.
     Integer {
-        /// 8, 16, 32 or 64.
+        /// Width in bits: 8, 16, 32 or 64.
         bits: u8,
         /// Whether signed.
         signed: bool,
@@ -58,13 +58,13 @@ pub enum LogicalType {
     Interval,
     /// IEEE 754 binary16, little-endian.
     Float16,
-    /// Nothing but nulls.
+    /// Always null.
     Null,
     /// A group that is a list.
     List,
     /// A group that is a map.
     Map,
-    /// Old name for a map; old writers also put it on the entries.
+    /// An old name for a map, which old writers also put on the entries.
     MapKeyValue,
     /// A group that is a VARIANT, shredded or not.
     Variant {
@@ -80,7 +80,7 @@ pub enum LogicalType {
     Geography {
         /// Coordinate reference system; OGC:CRS84 if absent.
         crs: Option<String>,
-        /// How edges run between points; spherical if absent.
+        /// The course of edges between points; spherical if absent.
         algorithm: Option<EdgeInterpolationAlgorithm>,
     },
     /// A group that describes a file, or a range of one.
@@ -99,25 +99,26 @@ pub enum TimeUnit {
 }
 
 impl LogicalType {
-    /// The meaning of a schema element, `physical` being its type if it is a leaf. The newer annotation wins where
-    /// both are usable.
+    /// Returns the logical type of a schema element; `physical` is its type if it is a leaf. If both annotations are
+    /// usable, the newer one wins.
     pub fn from_thrift(element: &SchemaElement, physical: Option<PhysicalType>) -> Option<LogicalType> {
         let fits = |logical: &LogicalType| logical.fits(physical);
         let newer = element.logical_type.as_ref().and_then(from_logical_type).filter(fits);
         let older =
             || element.converted_type.and_then(|older| from_converted_type(older, element)).filter(fits);
         match newer {
-            // QUIRK: parquet-mr 1.10 gives INTERVAL, which has no newer annotation, the one of columns without values.
+            // QUIRK: parquet-mr 1.10 annotates INTERVAL, which has no newer annotation, with that of always-null
+            // columns.
             None | Some(LogicalType::Null) => older().or(newer),
             newer => newer,
         }
     }
 
-    /// Whether `older`, the meaning of an element's `ConvertedType`, says the same as this one of its `LogicalType`. The older
-    /// annotations cannot express everything.
+    /// Whether `older`, the meaning of an element's `ConvertedType`, agrees with this one, that of its `LogicalType`.
+    /// The older annotations cannot express everything.
     pub fn agrees_with_older(&self, older: &LogicalType) -> bool {
         match (self, older) {
-            // SPEC: the older types mean UTC, but are written for local times too, which have no older type.
+            // SPEC: the older types mean UTC, but are written for local times as well, which have no older type.
             (LogicalType::Time { unit, .. }, LogicalType::Time { unit: other, .. })
             | (LogicalType::Timestamp { unit, .. }, LogicalType::Timestamp { unit: other, .. }) => {
                 unit == other
@@ -134,7 +135,7 @@ impl LogicalType {
         matches!(self, LogicalType::String | LogicalType::Enum | LogicalType::Json)
     }
 
-    /// Whether the annotation is legal for the physical type, or for a group where that is `None`.
+    /// Whether the annotation is legal for the physical type, or for a group if that is `None`.
     fn fits(&self, physical: Option<PhysicalType>) -> bool {
         use PhysicalType::*;
         let Some(physical) = physical else {
@@ -180,7 +181,7 @@ impl LogicalType {
     }
 }
 
-/// Digits that 256 bits hold: what readers can represent. The format itself knows no bound.
+/// Maximum precision of decimals: the digits that 256 bits hold, which readers can represent. The format has no limit.
 const MAX_DECIMAL_PRECISION: u32 = 76;
 
 fn from_logical_type(logical: &ThriftType) -> Option<LogicalType> {
@@ -228,7 +229,7 @@ fn from_time_unit(unit: &ThriftTimeUnit) -> Option<TimeUnit> {
     }
 }
 
-/// SPEC: the older time types are all UTC-adjusted.
+/// Returns the meaning of a `ConvertedType`. SPEC: the older time types are all UTC-adjusted.
 fn from_converted_type(converted: ConvertedType, element: &SchemaElement) -> Option<LogicalType> {
     let integer = |bits, signed| LogicalType::Integer { bits, signed };
     Some(match converted {

@@ -158,7 +158,7 @@ impl ParquetMetaData {
         RowGroup { metadata: self, index }
     }
 
-    /// All row groups.
+    /// Iterates over all row groups.
     pub fn row_groups(&self) -> impl ExactSizeIterator<Item = RowGroup<'_>> {
         (0..self.num_row_groups()).map(|index| RowGroup { metadata: self, index })
     }

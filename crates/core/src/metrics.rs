@@ -1,4 +1,4 @@
-//! What reading and writing cost: counted as they go, by any number of threads.
+//! The cost of reading and writing, counted along the way by any number of threads.
 
 mod atomic_duration;
 mod read_metrics;

@@ -1,12 +1,12 @@
-//! Integers of 8 and 16 bits, which are stored in 32: the value is what the low bits say.
+//! Integers of 8 and 16 bits, which are stored in 32 bits: the low bits are the value.
 
 use crate::logical_type::LogicalType;
 use crate::schema::Leaf;
 
-/// An integer type of fewer bits than those that it is stored in.
+/// An integer type with fewer bits than its stored form.
 ///
-/// QUIRK: the format leaves open what a stored value out of the type's range means. Writers have put a UINT_8 of 255 as -1,
-/// and readers take the low bits, so we do; predicates see the same value as everybody who reads the column.
+/// QUIRK: the format does not define a stored value that is out of the type's range. Some writers store a UINT_8 of 255
+/// as -1, and readers take the low bits, as we do; predicates see the same value as readers of the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NarrowInteger {
     Int8,
@@ -16,7 +16,7 @@ pub(crate) enum NarrowInteger {
 }
 
 impl NarrowInteger {
-    /// That of a column; `None` if all stored bits are the value's.
+    /// Returns the type of a column; `None` if all stored bits are the value's.
     pub(crate) fn of(leaf: &Leaf) -> Option<Self> {
         match leaf.logical() {
             Some(LogicalType::Integer { bits: 8, signed: true }) => Some(NarrowInteger::Int8),
@@ -27,7 +27,7 @@ impl NarrowInteger {
         }
     }
 
-    /// The value of a stored word, as a word that is in range.
+    /// Returns the value of a stored word, as a word that is in range.
     pub(crate) fn value(self, word: u32) -> u32 {
         match self {
             NarrowInteger::Int8 => i32::from(word as i8) as u32,
@@ -37,7 +37,7 @@ impl NarrowInteger {
         }
     }
 
-    /// Whether a PLAIN value is in the type's range: what it is stored as is what it means.
+    /// Whether a PLAIN value is in the type's range, so that its stored form is its value.
     pub(crate) fn holds(self, plain: &[u8]) -> bool {
         plain.try_into().map(u32::from_le_bytes).is_ok_and(|word| self.value(word) == word)
     }

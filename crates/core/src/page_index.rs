@@ -1,6 +1,6 @@
-//! What stands beside the pages: column indexes, offset indexes, headers of bloom filters.
+//! Reads the parts of a chunk beside its pages: column indexes, offset indexes, headers of bloom filters.
 //!
-//! Spec: PageIndex.md, BloomFilter.md. Each is one Thrift struct at a place that the footer names.
+//! Spec: PageIndex.md, BloomFilter.md. Each is one Thrift struct at an offset that the footer states.
 
 mod bloom_filter;
 mod index;
@@ -18,9 +18,9 @@ use marquetry_crypto::ModuleType;
 use marquetry_format::{ColumnIndex, OffsetIndex, Reader};
 use std::ops::Range;
 
-/// The bounds of each data page of `chunk`; `None` if the file has no column index for it.
+/// Reads the column index of `chunk`, the bounds of each data page; `None` if the file has none.
 ///
-/// Fails if it is encrypted or damaged. That there is an entry for each page is not checked.
+/// Fails if it is damaged, or encrypted without a key for it. Does not check that there is an entry for each page.
 pub fn read_column_index(
     source: &dyn Source,
     chunk: ColumnChunk<'_>,
@@ -29,9 +29,9 @@ pub fn read_column_index(
     read(source, chunk, chunk.column_index_range(), limits, COLUMN_INDEX, ColumnIndex::read)
 }
 
-/// The place of each data page of `chunk`; `None` if the file has no offset index for it.
+/// Reads the offset index of `chunk`, the place of each data page; `None` if the file has none.
 ///
-/// Fails if it is encrypted or damaged. That the pages are where it says is not checked.
+/// Fails if it is damaged, or encrypted without a key for it. Does not check that the pages are where it states.
 pub fn read_offset_index(
     source: &dyn Source,
     chunk: ColumnChunk<'_>,
@@ -48,7 +48,7 @@ fn read<T>(
     (name, module): Named,
     parse: impl FnOnce(&mut Reader<'_>) -> Result<T>,
 ) -> Result<Option<T>> {
-    // QUIRK: writers without an index leave offset and length away, or set them to 0.
+    // QUIRK: writers without an index omit offset and length, or set them to 0.
     let Some(range) = range.filter(|range| !range.is_empty() && range.start > 0) else {
         return Ok(None);
     };
@@ -64,8 +64,8 @@ fn read<T>(
     parse(&mut Reader::with_limits(&bytes, limits)).map(Some).map_err(place)
 }
 
-/// The error, its message naming the struct. The file's end is no place inside the struct, so only the offset goes
-/// along.
+/// Adds the struct's name to the error's message. The end of the file is not a position in the struct, so only the
+/// offset is kept.
 fn framed(error: Error, name: &str) -> Error {
     if error.kind() != ErrorKind::Truncated {
         return error.with_context(name);
@@ -77,7 +77,7 @@ fn framed(error: Error, name: &str) -> Error {
     }
 }
 
-/// What something beside the pages is called, and what it is encrypted as.
+/// The name of a struct beside the pages, and the module type with which it is encrypted.
 type Named = (&'static str, ModuleType);
 
 const COLUMN_INDEX: Named = ("column index", ModuleType::ColumnIndex);

@@ -10,17 +10,17 @@
 //! | `covering` | what a file's GeoParquet metadata adds |
 //! | `column_comparison`, `wide_integer` | two columns compared with each other |
 //! | `nested`, `list_levels` | lists, maps and structs, by their levels |
-//! | `evaluate`, `condition`, `in_list`, `box_test`, `geometry_text`, `word_set`, `word_key`, `blocks`, `leaf_values` | a [`BoundPredicate`] tells of values which rows are wanted |
+//! | `evaluate`, `condition`, `in_list`, `box_test`, `geometry_text`, `word_set`, `word_key`, `blocks`, `leaf_values` | a [`BoundPredicate`] is evaluated on values |
 //!
 //! The logic is SQL's, with three values: what compares with NULL is neither true nor false, and only rows for which the
-//! predicate is *true* are wanted.
+//! predicate is *true* are selected.
 //!
 //! Floats compare as in IEEE 754, and in Rust: NaN is not equal to anything, not even NaN, and neither less nor greater.
 //! So `x < 5` is false for NaN, and `not x < 5` and `x != 5` are true. [`is_nan`](Column::is_nan) finds NaNs. Both zeros
 //! are equal.
 //!
 //! A literal is a value of the column's type, or between two of them. `i < 5.5` on integers, and `d = 1.005` on decimals of
-//! two digits, mean what they say. Only literals for floats are rounded, to the nearest value of the type, as they are
+//! two digits, are compared exactly. Only literals for floats are rounded, to the nearest value of the type, as they are
 //! when such a column is written: `f = 0.1` finds 0.1 in a FLOAT column.
 //!
 //! INT96 compares as a point in time, to the nanosecond: by day, then by the nanoseconds of the day, where more than a

@@ -1,27 +1,28 @@
-//! Which rows of a row group may match a predicate, found out without reading them.
+//! Pruning: finds the rows of a row group that may match a predicate, without reading them.
 //!
-//! | file | stage | asks | reads |
+//! | file | stage | tests | reads |
 //! |---|---|---|---|
 //! | `statistics` | statistics | bounds and null counts of the chunk | nothing: the footer has them |
-//! | `bloom` | bloom filters | equality | the header, and a block of 32 bytes a value |
-//! | `dictionary` | dictionaries | the values of chunks that have a dictionary only | the dictionary page |
+//! | `bloom` | bloom filters | equality | the header, and a block of 32 bytes per value |
+//! | `dictionary` | dictionaries | the values of chunks that are all dictionary-encoded | the dictionary page |
 //! | `pages` | page index | bounds and null counts of each page | column index and offset index |
 //! | `geospatial` | statistics | boxes of geometries | the footer |
-//! | `column_pair` | both | comparisons of two columns | as they do |
-//! | `nested` | all | lists, maps and groups | as they do |
+//! | `column_pair` | statistics, page index | comparisons of two columns | what these stages read |
+//! | `nested` | all | lists, maps and groups | what these stages read |
 //! | `applicable` | | which stages can decide a predicate at all | |
-//! | `extent`, `trust` | | what bounds and counts mean, and whether they are believed | |
-//! | `trusted_statistics` | | the same, for who prunes by rules of his own | |
+//! | `extent`, `trust` | | what bounds and counts mean, and whether they are trusted | |
+//! | `trusted_statistics` | | the same, for callers with pruning rules of their own | |
 //! | `plan`, `row_group_match`, `ranges`, `report` | | what is known so far: none, some or all rows; ranges of rows; what was done | |
 //!
-//! Stages go from cheap to dear. A stage asks only for conditions that are still open *and* could still decide something.
+//! Stages go from cheap to expensive. A stage only tests conditions that are still open *and* that it could decide.
 //!
-//! What is not certain is kept. Bounds may be cut or wide, counts missing; where they contradict themselves, or a writer
-//! is known for wrong ones, they are passed over. An index that is damaged is passed over too, and the report says so:
-//! a scan would not have failed on it. Only where the source fails to read does pruning fail.
+//! Rows are kept unless it is certain that they do not match. Bounds may be truncated or wide, and counts missing; they
+//! are ignored if they contradict each other, or if the writer is known for wrong ones. A damaged index is ignored as
+//! well, and the report notes it: a scan would not have failed because of it. Pruning fails only if the source fails to
+//! read.
 //!
-//! PERF: pages are tried one after the other, also where the index says that bounds are sorted: to have it parsed, each
-//! page was visited anyway, and a search would have to believe the word of the writer.
+//! PERF: pages are tested one after the other, even if the index states that its bounds are sorted: parsing the index
+//! visits each page anyway, and a search would have to trust the writer.
 
 mod applicable;
 mod bloom;
@@ -53,7 +54,7 @@ use plan::{Asked, Plan, Verdict};
 use report::Counted;
 use std::sync::Arc;
 
-/// What pruning may use. By default everything.
+/// The information that pruning may use. By default it uses everything.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PruneOptions {
@@ -65,10 +66,10 @@ pub struct PruneOptions {
     pub dictionaries: bool,
     /// Column and offset indexes. Default: on.
     pub page_index: bool,
-    /// Dictionary pages that take more bytes in the file are not read, nor those over 64 KiB that are more than half of their chunk.
-    /// Default 1 MiB.
+    /// Maximum size of a dictionary page in the file, in bytes; larger ones are not read. Nor are those over 64 KiB
+    /// that make up more than half of their chunk. Default 1 MiB.
     pub dictionary_bytes: u64,
-    /// What reading may cost.
+    /// Limits on reading.
     pub limits: Arc<Limits>,
 }
 
@@ -128,7 +129,7 @@ impl PruneOptions {
         self
     }
 
-    /// Nothing is used: all rows are kept, unless the predicate is never or always true.
+    /// Uses no stage: all rows are kept, unless the predicate is never or always true.
     pub fn none() -> Self {
         PruneOptions {
             statistics: false,
@@ -139,12 +140,12 @@ impl PruneOptions {
         }
     }
 
-    /// Only this stage is used.
+    /// Uses only this stage.
     pub fn only(stage: Stage) -> Self {
         PruneOptions::none().with_stage(stage)
     }
 
-    /// This stage is used, too.
+    /// Uses this stage as well.
     #[must_use]
     pub fn with_stage(mut self, stage: Stage) -> Self {
         *match stage {
@@ -166,11 +167,11 @@ impl PruneOptions {
     }
 }
 
-/// Which rows of row group `row_group` may match `predicate`; what was asked and found is added to `report`.
+/// Returns which rows of row group `row_group` may match `predicate`, and adds the work and its results to `report`.
 ///
-/// Fails if the row group does not exist, if the predicate was bound to another schema, if `source` fails to read, and if
-/// [`Limits::cancel`] was cancelled.
-/// An index that is damaged, encrypted or too large is not used, which the report notes.
+/// Fails if the row group does not exist, if the predicate was bound to another schema, if `source` fails to read, and
+/// if [`Limits::cancel`] was cancelled. An index that is damaged, encrypted or too large is not used, which the report
+/// notes.
 ///
 /// ```
 /// use marquetry_core::predicate::Predicate;
@@ -246,7 +247,7 @@ impl Run<'_> {
         Ok(kept)
     }
 
-    /// What is known without page ranges.
+    /// Returns what is known without page ranges.
     fn kept(&self) -> RowGroupMatch {
         match self.plan.verdict() {
             Verdict { may: false, .. } => RowGroupMatch::None,
@@ -255,10 +256,10 @@ impl Run<'_> {
         }
     }
 
-    /// Asks a stage for all conditions that are open, until the row group is decided.
+    /// Runs a stage on all open conditions, until the row group is decided.
     fn ask_each(&mut self, stage: Stage, report: &mut PruneReport) -> Result<()> {
         for i in self.plan.open() {
-            // What was learnt of the others may have closed it: then nothing needs to be read for it.
+            // Results of other conditions may have closed this one: then nothing needs to be read for it.
             if stage != Stage::Statistics && !self.plan.open().contains(&i) {
                 continue;
             }
@@ -272,7 +273,7 @@ impl Run<'_> {
                     });
                     (condition.column, found)
                 }
-                // Of two columns only bounds can be compared.
+                // Two columns can be compared by bounds only.
                 Asked::Two(compared) if stage == Stage::Statistics => {
                     (compared.left.column, self.ask_statistics_of_two(compared).map(Some))
                 }
@@ -290,14 +291,14 @@ impl Run<'_> {
 
     fn chunk(&self, column: usize) -> Result<ColumnChunk<'_>> {
         let chunk = self.group.column(column)?;
-        // Where pages are in another file, so is what belongs to them.
+        // If pages are in another file, so are their indexes and filters.
         match chunk.elsewhere().is_some() {
             true => Err(Error::unsupported("the pages are in another file, and so are the indexes")),
             false => Ok(chunk),
         }
     }
 
-    /// Errors that a scan need not have are noted, and nothing was learnt; others are errors.
+    /// Returns `None` and notes an error that a scan need not have; fails with any other.
     fn unless_damaged<T>(
         &self,
         found: Result<T>,

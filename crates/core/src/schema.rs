@@ -117,7 +117,7 @@ impl Schema {
         &self.fields
     }
 
-    /// All columns, in the order of their chunks.
+    /// Returns all columns, in the order of their chunks.
     pub fn columns(&self) -> &[Leaf] {
         &self.leaves
     }

@@ -1,8 +1,8 @@
 //! Sort orders: how the values of a column compare, and so what their bounds mean.
 //!
 //! Spec: `ColumnOrder` in parquet.thrift, and the sort orders of LogicalTypes.md. The footer names an order for each
-//! column; the most common one, TYPE_ORDER, only says "as the type has it", which is worked out here. Writing bounds,
-//! pruning by them and checking them all compare with [`SortOrder::compare`].
+//! column. The most common one, TYPE_ORDER, only means the order of the type, which is determined here. Writing bounds,
+//! pruning by them and checking them all use [`SortOrder::compare`].
 //!
 //! | physical type | logical type | [`SortOrder`] |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | INT32, INT64 | none, signed integer, DATE, TIME, TIMESTAMP, DECIMAL | `Signed32`, `Signed64` |
 //! | INT32, INT64 | unsigned integer | `Unsigned32`, `Unsigned64` |
 //! | FLOAT, DOUBLE; FIXED_LEN_BYTE_ARRAY | FLOAT16 for the latter | `Float`, `Double`, `Float16`, or their `Total...` |
-//! | INT96 | | `Int96`, but only where the footer says so |
+//! | INT96 | | `Int96`, but only if the footer declares it |
 //! | BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY | DECIMAL | `Decimal` |
 //! | BYTE_ARRAY | none, STRING, ENUM, JSON, BSON | `Bytes` |
 //! | FIXED_LEN_BYTE_ARRAY | none, UUID | `FixedLenBytes` |
@@ -23,7 +23,7 @@ use marquetry_encoding::{PhysicalType, Values};
 use marquetry_format::ColumnOrder;
 use std::cmp::Ordering;
 
-/// How two values of a column compare. Values are PLAIN, byte strings without their length.
+/// The order of a column's values. Values are PLAIN, byte strings without their length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SortOrder {
@@ -37,11 +37,11 @@ pub enum SortOrder {
     Unsigned32,
     /// Unsigned 64-bit integers.
     Unsigned64,
-    /// FLOAT by its number: both zeros are equal, NaN compares to nothing.
+    /// FLOAT by its number: both zeros are equal, NaN compares with nothing.
     Float,
-    /// DOUBLE by its number: both zeros are equal, NaN compares to nothing.
+    /// DOUBLE by its number: both zeros are equal, NaN compares with nothing.
     Double,
-    /// FLOAT16 by its number: both zeros are equal, NaN compares to nothing.
+    /// FLOAT16 by its number: both zeros are equal, NaN compares with nothing.
     Float16,
     /// FLOAT by the totalOrder of IEEE 754: -NaN, numbers with -0 before +0, +NaN.
     TotalFloat,
@@ -49,22 +49,22 @@ pub enum SortOrder {
     TotalDouble,
     /// FLOAT16 by the totalOrder of IEEE 754.
     TotalFloat16,
-    /// INT96 by point in time: the day, then the nanoseconds of the day, both signed.
+    /// INT96 as a point in time: the day, then the nanoseconds of the day, both signed.
     Int96,
-    /// Signed big-endian integers of any number of bytes; no bytes are 0.
+    /// Signed big-endian integers of any number of bytes; an empty one is 0.
     Decimal,
-    /// Byte strings by their unsigned bytes, the shorter first where one begins the other.
+    /// Byte strings by their unsigned bytes; a prefix of another string comes first.
     Bytes,
-    /// Byte strings of one length by their unsigned bytes. Bounds that a writer has cut compare as [`SortOrder::Bytes`].
+    /// Byte strings of one length by their unsigned bytes. Truncated bounds compare as [`SortOrder::Bytes`].
     FixedLenBytes,
-    /// None is defined: there are no bounds to write, and none to be trusted.
+    /// No order is defined: bounds are neither written nor trusted.
     Undefined,
 }
 
 impl SortOrder {
-    /// What TYPE_ORDER means for a column.
+    /// Returns the order that TYPE_ORDER means for a column.
     pub fn of(leaf: &Leaf) -> SortOrder {
-        // SPEC: ColumnOrder: bounds of a column whose logical type is not known are to be ignored.
+        // SPEC: ColumnOrder: bounds of a column with an unknown logical type must be ignored.
         if leaf.is_misunderstood() {
             return SortOrder::Undefined;
         }
@@ -72,7 +72,7 @@ impl SortOrder {
             PhysicalType::Boolean => SortOrder::Bool,
             PhysicalType::Int32 => SortOrder::Signed32,
             PhysicalType::Int64 => SortOrder::Signed64,
-            // SPEC: bounds of INT96 under TYPE_ORDER are to be ignored.
+            // SPEC: bounds of INT96 under TYPE_ORDER must be ignored.
             PhysicalType::Int96 => SortOrder::Undefined,
             PhysicalType::Float => SortOrder::Float,
             PhysicalType::Double => SortOrder::Double,
@@ -112,7 +112,7 @@ impl SortOrder {
                 ),
                 physical,
             ) => physical,
-            // Of groups; a leaf has none of them.
+            // Groups only; no leaf has these.
             (
                 Some(
                     LogicalType::List
@@ -126,8 +126,9 @@ impl SortOrder {
         }
     }
 
-    /// The order to write bounds in, and what the footer says of it. `total_order` asks for IEEE_754_TOTAL_ORDER where
-    /// it is legal, that is for floats. INT96 gets INT96_TIMESTAMP_ORDER, the only one that it may have bounds in.
+    /// Returns the order in which to write bounds, and its name for the footer. `total_order` selects
+    /// IEEE_754_TOTAL_ORDER where it is legal, which is for floats. INT96 gets INT96_TIMESTAMP_ORDER, the only order in
+    /// which it may have bounds.
     pub fn for_writing(leaf: &Leaf, total_order: bool) -> (SortOrder, ColumnOrder) {
         match (SortOrder::of(leaf), leaf.physical()) {
             (SortOrder::Undefined, PhysicalType::Int96)
@@ -140,9 +141,9 @@ impl SortOrder {
         }
     }
 
-    /// The order that the `min_value` and `max_value` of a file are in, `declared` being what its footer says of the
-    /// column. `None` if the bounds are not to be trusted: nothing is declared, or what is not known, or what is not
-    /// legal for the type, or TYPE_ORDER where the type has none.
+    /// Returns the order of a file's `min_value` and `max_value`; `declared` is the column's order in the footer.
+    /// `None` if the bounds must not be trusted: the order is not declared, unknown, illegal for the type, or
+    /// TYPE_ORDER for a type without an order.
     pub fn for_reading(leaf: &Leaf, declared: Option<&ColumnOrder>) -> Option<SortOrder> {
         let of_type = SortOrder::of(leaf);
         match declared? {
@@ -156,17 +157,17 @@ impl SortOrder {
         }
     }
 
-    /// The order of the deprecated `min` and `max`, which were always compared as signed: `None` if the type's order is
-    /// another, so that they are not to be trusted.
+    /// Returns the order of the deprecated `min` and `max`, which were always compared as signed. `None` if the type
+    /// has another order, so that they must not be trusted.
     pub fn for_deprecated(leaf: &Leaf) -> Option<SortOrder> {
         let order = SortOrder::of(leaf);
         order.is_deprecated_order().then_some(order)
     }
 
-    /// Whether the deprecated `min` and `max` are in this order too.
+    /// Whether the deprecated `min` and `max` have this order as well.
     ///
     /// SPEC: they "may be set when the column order is signed". FLOAT16 and DECIMAL over bytes are signed as well, but
-    /// readers old enough to look at these fields take them for mere bytes.
+    /// readers old enough to use these fields take them for mere bytes.
     pub fn is_deprecated_order(self) -> bool {
         matches!(
             self,
@@ -178,7 +179,7 @@ impl SortOrder {
         )
     }
 
-    /// Whether values are floats: there may be NaNs, and two zeros.
+    /// Whether values are floats, which have NaNs and two zeros.
     pub fn is_float(self) -> bool {
         self.is_total() || self.total() != self
     }
@@ -188,7 +189,7 @@ impl SortOrder {
         matches!(self, SortOrder::TotalFloat | SortOrder::TotalDouble | SortOrder::TotalFloat16)
     }
 
-    /// The totalOrder of IEEE 754 for floats; the order itself for all others.
+    /// Returns the totalOrder of IEEE 754 for floats, and the order itself for others.
     pub fn total(self) -> SortOrder {
         match self {
             SortOrder::Float => SortOrder::TotalFloat,
@@ -198,8 +199,8 @@ impl SortOrder {
         }
     }
 
-    /// Compares two values. `None` if no order is defined, if one is NaN and the order is not total, or if one is not
-    /// of the length that the type has.
+    /// Compares two values. `None` if no order is defined, if one is NaN and the order is not total, or if one does not
+    /// have the length of the type.
     pub fn compare(self, a: &[u8], b: &[u8]) -> Option<Ordering> {
         match self {
             SortOrder::Bool => by(a, b, |[byte]: [u8; 1]| byte != 0),
@@ -224,7 +225,7 @@ impl SortOrder {
         }
     }
 
-    /// Compares two values of one buffer, which must be of the shape of the order's type.
+    /// Compares two values of one buffer, which must have the shape of the order's type.
     ///
     /// # Panics
     /// If there is no value `i` or `j`.
@@ -251,7 +252,7 @@ impl SortOrder {
                 .is_some_and(|(last, rest)| last & 0x7f == 0 && rest.iter().all(|byte| *byte == 0))
     }
 
-    /// Which of `values` are NaN: usually none. For counting the NaNs of a dictionary by its indices.
+    /// Returns the indices of the NaNs in `values`, usually none. For counting NaNs by dictionary indices.
     pub fn nans(self, values: &Values) -> Vec<usize> {
         let mut scratch = [0; 8];
         match self.is_float() {
@@ -263,7 +264,7 @@ impl SortOrder {
     }
 }
 
-/// Value `i` as PLAIN has it, byte strings without their length. Words are put into `scratch`.
+/// Returns value `i` as in PLAIN, byte strings without their length. Words are written to `scratch`.
 ///
 /// # Panics
 /// If there is no value `i`.
@@ -295,37 +296,37 @@ fn is_key<const N: usize, K>(value: &[u8], key: impl Fn([u8; N]) -> K, is: impl 
     value.try_into().is_ok_and(|bytes| is(key(bytes)))
 }
 
-/// The bits of a float as an integer that is in totalOrder, and back: its own inverse on the bits.
+/// Returns the bits of a float as an integer that has totalOrder. On the bits, the function is its own inverse.
 pub(crate) fn key32(bits: u32) -> i32 {
     let bits = bits as i32;
     bits ^ ((bits >> 31) as u32 >> 1) as i32
 }
 
-/// As [`key32`].
+/// Like [`key32`].
 pub(crate) fn key64(bits: u64) -> i64 {
     let bits = bits as i64;
     bits ^ ((bits >> 63) as u64 >> 1) as i64
 }
 
-/// As [`key32`].
+/// Like [`key32`].
 pub(crate) fn key16(bits: u16) -> i16 {
     let bits = bits as i16;
     bits ^ ((bits >> 15) as u16 >> 1) as i16
 }
 
-/// Whether a key is that of a NaN: past either infinity.
+/// Whether a key is that of a NaN: beyond either infinity.
 pub(crate) fn is_nan32(key: i32) -> bool {
     const INFINITY: i32 = 0x7f80_0000;
     !(!INFINITY..=INFINITY).contains(&key)
 }
 
-/// As [`is_nan32`].
+/// Like [`is_nan32`].
 pub(crate) fn is_nan64(key: i64) -> bool {
     const INFINITY: i64 = 0x7ff0_0000_0000_0000;
     !(!INFINITY..=INFINITY).contains(&key)
 }
 
-/// As [`is_nan32`].
+/// Like [`is_nan32`].
 pub(crate) fn is_nan16(key: i16) -> bool {
     const INFINITY: i16 = 0x7c00;
     !(!INFINITY..=INFINITY).contains(&key)
@@ -336,7 +337,7 @@ fn compare_decimals(a: &[u8], b: &[u8]) -> Ordering {
     match (is_negative(a), is_negative(b)) {
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,
-        // Without the bytes that only repeat the sign, what is longer is further from zero.
+        // Without the bytes that only repeat the sign, a longer number is further from zero.
         (false, false) => {
             let (a, b) = (significant(a, 0), significant(b, 0));
             a.len().cmp(&b.len()).then_with(|| a.cmp(b))

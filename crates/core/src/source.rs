@@ -1,4 +1,4 @@
-//! Where bytes come from: a length, and positioned reads.
+//! Sources of bytes: a length, and positioned reads.
 
 mod coalesce;
 mod metered;
@@ -11,25 +11,25 @@ use marquetry_base::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A file, or anything else of known length that can be read at any position, by several threads at a time.
+/// A file, or anything else of known length that can be read at any position, by several threads at the same time.
 pub trait Source: Send + Sync {
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     fn len(&self) -> u64;
 
-    /// The `len` bytes from `offset` on. Fails if they are not all there.
+    /// Returns the `len` bytes from `offset` on. Fails if they are not all there.
     fn read_at(&self, offset: u64, len: usize) -> Result<Bytes>;
 
-    /// [`read_at`](Self::read_at) into memory that the caller has no more use for, by a source that needs any. What is in
-    /// it does not matter.
+    /// Like [`read_at`](Self::read_at), but may reuse `memory`, which the caller no longer needs, whatever it contains.
     fn read_at_reusing(&self, offset: u64, len: usize, memory: BytesMut) -> Result<Bytes> {
         drop(memory);
         self.read_at(offset, len)
     }
 
-    /// The bytes of each of `ranges`, in their order. They may overlap, and be empty. Fails if any are not all there.
+    /// Returns the bytes of each of `ranges`, in their order. They may overlap, and be empty. Fails if any are not all
+    /// there.
     ///
-    /// By default they are read one after the other. A source that can have several reads under way at once, as `io_uring` and
-    /// stores can, or one that advises a mapped file, has it better.
+    /// By default the ranges are read one after the other. Sources can do better that have several reads under way at
+    /// once, such as `io_uring` and object stores, or that advise a mapped file.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -49,29 +49,30 @@ pub trait Source: Send + Sync {
         self.len() == 0
     }
 
-    /// How many of the `len` bytes from `offset` on to read for now, by who can go on with fewer: at least 1. More than `len`
-    /// is taken for `len`. A source that has some of them already, and would have to fetch the others, says how many it has.
+    /// Returns how many of the `len` bytes from `offset` on to read for now, for a caller that can work with fewer: at
+    /// least 1; more than `len` counts as `len`. A source that has some of the bytes already, and would have to fetch
+    /// the others, returns the number that it has.
     fn available(&self, offset: u64, len: usize) -> usize {
         let _ = offset;
         len
     }
 
-    /// What a request costs, if that is so much that it pays to find out what will be read, and to
-    /// [say so](Self::prefetch) before it is read: such a source is far.
+    /// Returns the cost of a request, if it is so high that planning reads, and [prefetching](Self::prefetch) them,
+    /// pays: such a source is remote.
     fn request_cost(&self) -> Option<CoalesceOptions> {
         None
     }
 
-    /// Says which bytes will be read soon, instead of what was said before. A source that is far fetches those that it does
-    /// not have together, as far as they are in the file, and forgets others; other sources do nothing. Fails only if
-    /// fetching does.
+    /// Announces which bytes will be read soon, replacing earlier announcements. A remote source fetches those that it
+    /// does not have together, as far as they are in the file, and drops others; other sources do nothing. Fails only
+    /// if fetching does.
     fn prefetch(&self, ranges: &[Range<u64>]) -> Result<()> {
         let _ = ranges;
         Ok(())
     }
 }
 
-/// A source in a pointer is the same source.
+/// A pointer to a source is the same source.
 macro_rules! delegate {
     ($($pointer:ty),*) => {$(
         impl<T: Source + ?Sized> Source for $pointer {
@@ -108,8 +109,8 @@ macro_rules! delegate {
 
 delegate!(&T, Box<T>, Arc<T>);
 
-/// Bytes that are in memory, or look as if they were: nothing is copied. So a file may be mapped, by who can promise that
-/// nobody cuts it off or changes it in the meantime.
+/// Bytes in memory, or that look as if they were: nothing is copied. So a file may be memory-mapped, if it is
+/// guaranteed that nobody truncates or changes it in the meantime.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -135,7 +136,7 @@ impl Source for Bytes {
     }
 }
 
-/// The error of a [`Source`] for a read of `len` bytes past its end.
+/// Returns the error of a [`Source`] for a read of `len` bytes past its end.
 #[cold]
 pub fn outside(offset: u64, len: usize, file_len: u64) -> Error {
     Error::truncated(format!("{len} bytes wanted from byte {offset} on, the file has {file_len}")).at(offset)

@@ -1,18 +1,18 @@
-//! What a writer counts and bounds, and what a reader prunes by: statistics of pages and chunks, level histograms, the
-//! column index, bloom filters, bounding boxes of geometries.
+//! Statistics, which writers collect and readers prune by: of pages and chunks, level histograms, the column index,
+//! bloom filters, bounding boxes of geometries.
 //!
 //! | file | what | in the file |
 //! |---|---|---|
-//! | `min_max`, `min_max_loops` | least and greatest value, NaNs | |
-//! | `truncate` | bounds cut short | |
+//! | `min_max`, `min_max_loops` | minimum, maximum, NaNs | |
+//! | `truncate` | truncated bounds | |
 //! | `chunk_statistics` | bounds and counts of a page or chunk | `Statistics` |
 //! | `level_histogram` | how often levels occur | `SizeStatistics` |
 //! | `column_index` | bounds and counts of all pages of a chunk | `ColumnIndex` |
 //! | `bloom` | whether a value may be in a chunk | `BloomFilterHeader` and bits |
 //! | `geo` | where geometries are | `GeospatialStatistics` |
 //! | `legal_values` | values that a logical type allows | |
-//! | `observed_page` | what was counted in a page or chunk | |
-//! | `contradictions` | what the file says of them and is not so | all of these |
+//! | `observed_page` | counts and bounds observed in a page or chunk | |
+//! | `contradictions` | wrong statistics in a file | all of these |
 
 mod bloom;
 mod chunk_statistics;

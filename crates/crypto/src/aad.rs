@@ -1,4 +1,4 @@
-//! The additional data of modules: which file, which kind of module, and where in the file.
+//! The additional authenticated data (AAD) of modules: the file, the type of the module, and its place in the file.
 //!
 //! ```text
 //! footer                                     prefix | file identifier | 0
@@ -10,16 +10,16 @@
 
 use marquetry_base::{Error, Result};
 
-/// The largest number of a row group, a column or a page: ordinals are signed numbers of 16 bits.
+/// The largest ordinal of a row group, a column or a page: ordinals are signed numbers of 16 bits.
 pub const MAX_ORDINAL: usize = i16::MAX as usize;
 
-/// What a module is.
+/// The type of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ModuleType {
     /// The footer, encrypted or signed.
     Footer = 0,
-    /// What the footer says of a column with a key of its own.
+    /// The metadata of a column with a key of its own.
     ColumnMetaData = 1,
     /// A data page.
     DataPage = 2,
@@ -35,11 +35,11 @@ pub enum ModuleType {
     OffsetIndex = 7,
     /// The header of a bloom filter.
     BloomFilterHeader = 8,
-    /// The bits of a bloom filter.
+    /// The bitset of a bloom filter.
     BloomFilterBitset = 9,
 }
 
-/// What the additional data of all modules of a file begin with.
+/// The start of the AAD of all modules of a file: the prefix and the file identifier.
 ///
 /// ```
 /// use marquetry_crypto::{FileAad, ModuleType};
@@ -51,27 +51,27 @@ pub enum ModuleType {
 pub struct FileAad(Option<Vec<u8>>);
 
 impl FileAad {
-    /// Of a file with this prefix, perhaps an empty one, and this identifier.
+    /// Creates the AAD of a file with this prefix, which may be empty, and this identifier.
     pub fn new(prefix: &[u8], file_unique: &[u8]) -> Self {
         FileAad(Some([prefix, file_unique].concat()))
     }
 
-    /// Of a file whose modules all have no additional data at all. QUIRK: DuckDB writes such files.
+    /// Creates the AAD of a file whose modules have no additional data at all. QUIRK: DuckDB writes such files.
     pub fn none() -> Self {
         FileAad(None)
     }
 
-    /// Of the footer.
+    /// Returns the AAD of the footer.
     pub fn footer(&self) -> Vec<u8> {
         self.with(ModuleType::Footer, &[])
     }
 
-    /// Of a module of a column chunk that there is one of. Fails if a number is over [`MAX_ORDINAL`].
+    /// Returns the AAD of a module that a column chunk has only once. Fails if a number is over [`MAX_ORDINAL`].
     pub fn column(&self, module: ModuleType, row_group: usize, column: usize) -> Result<Vec<u8>> {
         Ok(self.with(module, &[ordinal("row group", row_group)?, ordinal("column", column)?]))
     }
 
-    /// Of data page `page` of a chunk, or of its header. Fails if a number is over [`MAX_ORDINAL`].
+    /// Returns the AAD of data page `page` of a chunk, or of its header. Fails if a number is over [`MAX_ORDINAL`].
     pub fn page(&self, module: ModuleType, row_group: usize, column: usize, page: usize) -> Result<Vec<u8>> {
         let ordinals = [ordinal("row group", row_group)?, ordinal("column", column)?, ordinal("page", page)?];
         Ok(self.with(module, &ordinals))

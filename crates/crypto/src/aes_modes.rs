@@ -1,4 +1,4 @@
-//! AES-GCM and AES-CTR by the crates of RustCrypto.
+//! AES-GCM and AES-CTR with the crates of RustCrypto.
 
 use crate::block_modes::{BlockModes, Nonce, Tag};
 use crate::fast_gcm::faster;
@@ -12,7 +12,7 @@ use aes_gcm::aead::AeadInOut;
 use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
-/// Prepares a key. It is made where it stays: the memory of a box that becomes something else is not wiped.
+/// Prepares a key. Creates the cipher where it stays: a box that is moved into another allocation leaves memory that is not wiped.
 pub(crate) fn block_modes(key: &SecretKey) -> Result<Arc<dyn BlockModes>> {
     let bytes = key.expose();
     let modes: Arc<dyn BlockModes> = match bytes.len() {
@@ -110,7 +110,7 @@ mod tests {
             let mut out = vec![0; data.len()];
             assert!(modes.gcm_decrypt(&nonce, &aad, &ciphertext, &mut out, &tag));
             assert_eq!(out, bytes(GCM_PLAINTEXT));
-            // Without the tag, the content begins with block 2.
+            // Without the tag, GCM is CTR whose counter begins at 2.
             modes.ctr(&nonce, 2, &ciphertext, &mut out);
             assert_eq!(out, bytes(GCM_PLAINTEXT));
             for bit in 0..128 {

@@ -5,7 +5,7 @@ use crate::secret_key::SecretKey;
 use marquetry_base::{Error, Result};
 use std::sync::Arc;
 
-/// Fails.
+/// Fails, because this build has no encryption.
 pub(crate) fn block_modes(_: &SecretKey) -> Result<Arc<dyn BlockModes>> {
     Err(Error::unsupported("this build has no encryption: its feature `encryption` is off"))
 }

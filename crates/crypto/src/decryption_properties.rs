@@ -1,4 +1,4 @@
-//! What a reader of an encrypted file knows: keys, or who finds them, and the AAD prefix.
+//! The settings of a reader of an encrypted file: keys, or a retriever that finds them, and the AAD prefix.
 
 use crate::key_retriever::KeyRetriever;
 use crate::module_cipher::GCM_OVERHEAD;
@@ -9,20 +9,21 @@ use std::fmt;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Whose rules a file is encrypted by.
+/// The rules by which a file is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EncryptionDialect {
-    /// The format's.
+    /// The rules of the format.
     #[default]
     Parquet,
-    /// DuckDB's: all is under the footer key, and modules have no additional data, so that nobody notices when they are swapped. The
-    /// length that a page's header gives is that of the page before it was encrypted.
+    /// The rules of DuckDB: everything is encrypted with the footer key, and modules have no additional data, so that
+    /// swapping them is not detected. The length in a page header is that of the page before it was encrypted.
     DuckDb,
 }
 
 impl EncryptionDialect {
-    /// How many bytes of a page in the file its header does not count, in `compressed_page_size`: what encryption adds, or none.
+    /// The number of bytes of a page in the file that `compressed_page_size` in its header does not count: those that
+    /// encryption adds, or 0.
     pub fn uncounted_page_bytes(self) -> usize {
         match self {
             EncryptionDialect::Parquet => 0,
@@ -31,7 +32,7 @@ impl EncryptionDialect {
     }
 }
 
-/// Keys of an encrypted file, and what else its reader must know.
+/// The keys of an encrypted file, and what else its reader must know.
 ///
 /// Columns whose keys are missing cannot be read; all others can.
 ///
@@ -56,18 +57,18 @@ pub struct FileDecryptionProperties {
 }
 
 impl FileDecryptionProperties {
-    /// With this footer key, which columns without a key of their own are encrypted with as well.
+    /// Creates a builder with this footer key. Columns without a key of their own are encrypted with it, too.
     pub fn builder(footer_key: Vec<u8>) -> DecryptionPropertiesBuilder {
         DecryptionPropertiesBuilder::new(Some(footer_key), None)
     }
 
-    /// With keys that are found by the key metadata in the file.
+    /// Creates a builder whose keys are found by the key metadata in the file.
     pub fn with_key_retriever(retriever: Arc<dyn KeyRetriever>) -> DecryptionPropertiesBuilder {
         DecryptionPropertiesBuilder::new(None, Some(retriever))
     }
 
-    /// The key of the footer, of this key metadata; `None` if there is none. Fails if the retriever does, or finds a key of a wrong
-    /// length.
+    /// Returns the footer key with this key metadata; `None` if there is none. Fails if the retriever fails or finds a
+    /// key of a wrong length.
     pub fn footer_key(&self, key_metadata: Option<&[u8]>) -> Result<Option<SecretKey>> {
         match &self.footer_key {
             Some(key) => Ok(Some(key.clone())),
@@ -75,10 +76,10 @@ impl FileDecryptionProperties {
         }
     }
 
-    /// The key of the column of this dotted path, and this key metadata; `None` if there is none. Fails as
-    /// [`footer_key`](Self::footer_key) does.
+    /// Returns the key of the column with this dotted path and this key metadata; `None` if there is none. Fails in the
+    /// same cases as [`footer_key`](Self::footer_key).
     pub fn column_key(&self, column: &str, key_metadata: Option<&[u8]>) -> Result<Option<SecretKey>> {
-        // The column's own name comes behind those of the groups that it is in.
+        // In this order, the name of a column comes after those of the groups around it.
         let mut named = self.column_keys.iter().rev().filter(|(name, _)| is_at_or_below(column, name));
         match named.next() {
             Some((_, key)) => Ok(Some(key.clone())),
@@ -89,7 +90,7 @@ impl FileDecryptionProperties {
     fn retrieved(&self, key_metadata: Option<&[u8]>) -> Result<Option<SecretKey>> {
         let (Some(retriever), Some(metadata)) = (&self.retriever, key_metadata) else { return Ok(None) };
         let key = retriever.retrieve_key(metadata)?;
-        // Of no bytes: the retriever knows of none.
+        // An empty key means that the retriever knows none.
         if key.is_empty() { Ok(None) } else { SecretKey::new(key).map(Some) }
     }
 
@@ -103,18 +104,18 @@ impl FileDecryptionProperties {
         self.verifies_signature
     }
 
-    /// Whether a file that is not encrypted is read, too.
+    /// Whether files that are not encrypted are read, too.
     pub fn reads_plaintext_files(&self) -> bool {
         self.reads_plaintext
     }
 
-    /// Whose rules the file is encrypted by.
+    /// The rules by which the file is encrypted.
     pub fn dialect(&self) -> EncryptionDialect {
         self.dialect
     }
 }
 
-/// Whether the leaf at `path` is the column `name`, or one in it.
+/// Whether the leaf at `path` is the column `name`, or a column in it.
 pub(crate) fn is_at_or_below(path: &str, name: &str) -> bool {
     path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -130,7 +131,7 @@ impl fmt::Debug for FileDecryptionProperties {
     }
 }
 
-/// Collects what a reader of an encrypted file knows.
+/// Collects the settings of a reader of an encrypted file.
 pub struct DecryptionPropertiesBuilder {
     footer_key: Option<Zeroizing<Vec<u8>>>,
     column_keys: Vec<(String, Zeroizing<Vec<u8>>)>,
@@ -154,22 +155,22 @@ impl DecryptionPropertiesBuilder {
         }
     }
 
-    /// The footer key; one that is given outweighs the retriever.
+    /// Sets the footer key. It takes precedence over the retriever.
     #[must_use]
     pub fn with_footer_key(mut self, key: Vec<u8>) -> Self {
         self.footer_key = Some(Zeroizing::new(key));
         self
     }
 
-    /// The key of a column by its dotted path; of a group, of all columns in it that have none of their own. One that is given outweighs
-    /// the retriever.
+    /// Sets the key of a column by its dotted path. The key of a group is that of all columns in it that have none of
+    /// their own. It takes precedence over the retriever.
     #[must_use]
     pub fn with_column_key(mut self, column: &str, key: Vec<u8>) -> Self {
         self.column_keys.push((column.to_owned(), Zeroizing::new(key)));
         self
     }
 
-    /// Keys of several columns. Fails if there are not as many keys as columns.
+    /// Sets the keys of several columns. Fails if the numbers of keys and columns differ.
     pub fn with_column_keys(self, columns: Vec<&str>, keys: Vec<Vec<u8>>) -> Result<Self> {
         if columns.len() != keys.len() {
             return Err(Error::argument(format!("{} keys for {} columns", keys.len(), columns.len())));
@@ -177,36 +178,36 @@ impl DecryptionPropertiesBuilder {
         Ok(columns.into_iter().zip(keys).fold(self, |this, (column, key)| this.with_column_key(column, key)))
     }
 
-    /// The AAD prefix that the file must have. One that is stored in it must be the same.
+    /// Sets the AAD prefix that the file must have. If the file stores a prefix, it must be the same.
     #[must_use]
     pub fn with_aad_prefix(mut self, aad_prefix: Vec<u8>) -> Self {
         self.aad_prefix = Some(aad_prefix);
         self
     }
 
-    /// Does not hold plaintext footers against their signature, which needs the footer key.
+    /// Skips the verification of plaintext footers against their signature, which needs the footer key.
     #[must_use]
     pub fn disable_footer_signature_verification(mut self) -> Self {
         self.verifies_signature = false;
         self
     }
 
-    /// Whether a file that is not encrypted is read, too, where some of many are. Default false: who expects an encrypted file would not
-    /// notice that somebody has put another one in its place.
+    /// Sets whether files that are not encrypted are read, too, for a set of files of which only some are encrypted. Default
+    /// false: a reader that expects an encrypted file would not notice that somebody replaced it with another one.
     #[must_use]
     pub fn with_plaintext_files(mut self, are_read: bool) -> Self {
         self.reads_plaintext = are_read;
         self
     }
 
-    /// Whose rules the file is encrypted by. Default: the format's.
+    /// Sets the rules by which the file is encrypted. Default: those of the format.
     #[must_use]
     pub fn with_dialect(mut self, dialect: EncryptionDialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// Fails if a key has a wrong length; the error names the column, and nothing of the key.
+    /// Builds the properties. Fails if a key has a wrong length. The error names the column and contains nothing of the key.
     pub fn build(self) -> Result<Arc<FileDecryptionProperties>> {
         let key = |name: &str, bytes: &Zeroizing<Vec<u8>>| {
             SecretKey::new(bytes.as_slice()).map_err(|error| error.with_context(name))

@@ -1,4 +1,4 @@
-//! A key that encrypts: nonces that do not repeat, counted.
+//! A key that encrypts, with counted nonces that do not repeat.
 
 use crate::block_modes::Nonce;
 use crate::module_cipher::{CTR_OVERHEAD, GCM_OVERHEAD, LENGTH_BYTES, ModuleCipher, NONCE_BYTES, TAG_BYTES};
@@ -8,11 +8,11 @@ use marquetry_base::{Error, Result};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many modules one key encrypts at most. SPEC: NIST SP 800-38D, 8.3: with random nonces no more than 2^32.
+/// Maximum number of modules that one key encrypts. SPEC: NIST SP 800-38D, 8.3: with random nonces no more than 2^32.
 pub const MAX_INVOCATIONS: u64 = 1 << 32;
 
-/// A key that encrypts modules. Each gets a random nonce, and all are counted, in whatever file they are: after
-/// [`MAX_INVOCATIONS`] of them the key encrypts nothing more.
+/// A key that encrypts modules. Each module gets a random nonce, and all modules are counted, whatever file they are
+/// in. After [`MAX_INVOCATIONS`] of them, the key encrypts nothing more.
 pub struct EncryptionKey {
     secret: SecretKey,
     cipher: ModuleCipher,
@@ -20,7 +20,7 @@ pub struct EncryptionKey {
 }
 
 impl EncryptionKey {
-    /// Prepares a key. Fails if this build has no encryption, or if the key is nothing but zeros.
+    /// Prepares a key. Fails if this build has no encryption, or if the key consists of zeros only.
     pub fn new(secret: SecretKey) -> Result<Self> {
         if secret.is_zero() {
             return Err(Error::argument("a key of nothing but zeros, as memory is that nobody has set"));
@@ -28,7 +28,7 @@ impl EncryptionKey {
         Ok(EncryptionKey { cipher: ModuleCipher::new(&secret)?, secret, used: AtomicU64::new(0) })
     }
 
-    /// Whether it is this key.
+    /// Whether `secret` is this key.
     pub(crate) fn is(&self, secret: &SecretKey) -> bool {
         self.secret == *secret
     }
@@ -38,22 +38,22 @@ impl EncryptionKey {
         &self.secret
     }
 
-    /// The key, for decryption.
+    /// The cipher with this key, for decryption.
     pub fn cipher(&self) -> &ModuleCipher {
         &self.cipher
     }
 
-    /// How many modules it has encrypted.
+    /// The number of modules that the key has encrypted.
     pub fn invocations(&self) -> u64 {
         self.used.load(Ordering::Relaxed).min(MAX_INVOCATIONS)
     }
 
-    /// Counts modules that it has encrypted before, in a file that others have begun.
+    /// Counts modules that the key has encrypted before, in a file that is continued.
     pub fn count_earlier(&self, modules: u64) {
         self.used.fetch_add(modules.min(MAX_INVOCATIONS), Ordering::Relaxed);
     }
 
-    /// Appends the GCM module of `content`, length included, to `out`.
+    /// Appends the GCM module of `content`, including its length field, to `out`.
     ///
     /// Fails if the content is too long, if the key was used too often, or if the system has no random bytes.
     pub fn seal_gcm(&self, content: &[u8], aad: &[u8], out: &mut Vec<u8>) -> Result<()> {
@@ -65,7 +65,7 @@ impl EncryptionKey {
         Ok(())
     }
 
-    /// Appends the CTR module of `content`, length included, to `out`. Fails as [`seal_gcm`](Self::seal_gcm) does.
+    /// Appends the CTR module of `content`, including its length field, to `out`. Fails in the same cases as [`seal_gcm`](Self::seal_gcm).
     pub fn seal_ctr(&self, content: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let nonce = self.begin(content.len(), CTR_OVERHEAD, out)?;
         let start = out.len();
@@ -74,7 +74,7 @@ impl EncryptionKey {
         Ok(())
     }
 
-    /// The signature of `content`: a nonce and a tag. Fails as [`seal_gcm`](Self::seal_gcm) does.
+    /// Returns the signature of `content`: a nonce and a tag. Fails in the same cases as [`seal_gcm`](Self::seal_gcm).
     pub fn sign(&self, content: &[u8], aad: &[u8]) -> Result<[u8; NONCE_BYTES + TAG_BYTES]> {
         let nonce = self.next_nonce()?;
         let tag = self.cipher.gcm_encrypt(&nonce, aad, &mut content.to_vec())?;
@@ -84,7 +84,7 @@ impl EncryptionKey {
         Ok(signature)
     }
 
-    /// Appends length and nonce of a module.
+    /// Appends the length and the nonce of a module.
     fn begin(&self, len: usize, overhead: usize, out: &mut Vec<u8>) -> Result<Nonce> {
         let framed = len.saturating_add(overhead - LENGTH_BYTES);
         let Some(length) =
@@ -112,7 +112,7 @@ impl EncryptionKey {
     }
 }
 
-/// Those of the same bytes are equal, however often they were used.
+/// Keys are equal if their bytes are, however often they were used.
 impl PartialEq for EncryptionKey {
     fn eq(&self, other: &Self) -> bool {
         self.secret == other.secret

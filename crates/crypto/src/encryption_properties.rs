@@ -1,4 +1,4 @@
-//! What a writer of an encrypted file decides: which columns are encrypted, and with which keys.
+//! The settings of a writer of an encrypted file: which columns are encrypted, and with which keys.
 
 use crate::decryption_properties::{EncryptionDialect, FileDecryptionProperties, is_at_or_below};
 use crate::encryption_key::EncryptionKey;
@@ -8,21 +8,21 @@ use marquetry_base::{Error, Result};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// How the modules of a file are encrypted.
+/// The cipher of the modules of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ParquetCipher {
-    /// AES_GCM_V1: all modules by AES-GCM.
+    /// AES_GCM_V1: AES-GCM for all modules.
     #[default]
     AesGcmV1,
-    /// AES_GCM_CTR_V1: pages by AES-CTR, which does not notice changes; all others by AES-GCM.
+    /// AES_GCM_CTR_V1: AES-CTR for pages, which does not detect changes; AES-GCM for all other modules.
     AesGcmCtrV1,
 }
 
-/// How a file is encrypted. Keys are prepared, and what they encrypt is counted, over all files that are written with clones of
-/// the same properties.
+/// The settings by which a file is encrypted. Keys are prepared, and the modules that they encrypt are counted, over
+/// all files that are written with clones of the same properties.
 ///
-/// Without column keys all columns are encrypted with the footer key. With some, only these columns are encrypted, unless
-/// [complete columns](EncryptionPropertiesBuilder::with_complete_columns) are asked for.
+/// Without column keys, all columns are encrypted with the footer key. With column keys, only the columns that have one
+/// are encrypted, unless [complete columns](EncryptionPropertiesBuilder::with_complete_columns) are set.
 ///
 /// ```
 /// use marquetry_crypto::FileEncryptionProperties;
@@ -57,19 +57,19 @@ struct ColumnKey {
     metadata: Option<Vec<u8>>,
 }
 
-/// How a column is encrypted.
+/// The encryption of a column.
 #[derive(Debug, Clone, Copy)]
 pub enum ColumnEncryption<'a> {
-    /// It is not.
+    /// Not encrypted.
     Plain,
-    /// With the footer key.
+    /// Encrypted with the footer key.
     FooterKey,
-    /// With a key of its own, of which the file has this metadata.
+    /// Encrypted with a key of its own, whose metadata the file stores.
     ColumnKey(&'a Arc<EncryptionKey>, Option<&'a [u8]>),
 }
 
 impl FileEncryptionProperties {
-    /// With this footer key.
+    /// Creates a builder of properties with this footer key.
     pub fn builder(footer_key: Vec<u8>) -> EncryptionPropertiesBuilder {
         EncryptionPropertiesBuilder {
             footer_key: Zeroizing::new(footer_key),
@@ -95,7 +95,7 @@ impl FileEncryptionProperties {
         self.footer_key_metadata.as_deref()
     }
 
-    /// How the column of this dotted path is encrypted.
+    /// Returns the encryption of the column with this dotted path.
     pub fn column(&self, path: &str) -> ColumnEncryption<'_> {
         match self.columns.iter().find(|column| is_at_or_below(path, &column.name)) {
             Some(column) => ColumnEncryption::ColumnKey(&column.key, column.metadata.as_deref()),
@@ -107,15 +107,16 @@ impl FileEncryptionProperties {
         }
     }
 
-    /// Whether something is said of the column of this dotted path, or of a group around it: a key, or that it is in the open.
+    /// Returns whether the properties mention the column with this dotted path or a group around it: with a key, or as not encrypted.
     pub fn names(&self, path: &str) -> bool {
         let mut keys = self.columns.iter().map(|column| &column.name);
         keys.any(|name| is_at_or_below(path, name))
             || self.open_columns.iter().any(|open| is_at_or_below(path, open))
     }
 
-    /// The same for a file with one more column, made of the values of `source`: it is encrypted with the key of that one, if it has
-    /// one of its own and nothing is said of the new one, or of a column in it.
+    /// Returns the properties for a file with an additional column `name`, which is derived from the values of
+    /// `source`. If `source` has a key of its own, the new column is encrypted with it, unless the properties already
+    /// mention the new column, a group around it or a column in it.
     ///
     /// ```
     /// use marquetry_crypto::{ColumnEncryption, FileEncryptionProperties};
@@ -140,7 +141,7 @@ impl FileEncryptionProperties {
         all
     }
 
-    /// Fails if a column that has a key, or stays in the open, is none of those of these dotted paths.
+    /// Fails if a column with a key, or one that is set to stay unencrypted, is not among these dotted paths.
     pub fn check_columns<'a>(&self, paths: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
         let is_missing = |name: &str| !paths.clone().any(|path| is_at_or_below(path, name));
         if let Some(column) = self.columns.iter().find(|column| is_missing(&column.name)) {
@@ -152,7 +153,7 @@ impl FileEncryptionProperties {
         }
     }
 
-    /// What reads the files that are written so.
+    /// Returns the properties for reading the files that are written with these.
     ///
     /// ```
     /// use marquetry_crypto::FileEncryptionProperties;
@@ -163,7 +164,7 @@ impl FileEncryptionProperties {
     /// # Ok::<(), marquetry_base::Error>(())
     /// ```
     ///
-    /// An error is not expected: keys that encrypt have a length with which they decrypt.
+    /// An error is not expected: keys that can encrypt have a valid length for decryption.
     pub fn decryption(&self) -> Result<Arc<FileDecryptionProperties>> {
         let builder = FileDecryptionProperties::builder(self.footer_key.secret().expose().to_vec());
         let builder = self.columns.iter().fold(builder, |builder, column| {
@@ -177,7 +178,7 @@ impl FileEncryptionProperties {
         .build()
     }
 
-    /// Whether the footer is signed, and not encrypted.
+    /// Whether the footer is signed instead of encrypted.
     pub fn has_plaintext_footer(&self) -> bool {
         self.has_plaintext_footer
     }
@@ -192,27 +193,27 @@ impl FileEncryptionProperties {
         self.stores_aad_prefix
     }
 
-    /// How modules are encrypted.
+    /// The cipher of the modules.
     pub fn cipher(&self) -> ParquetCipher {
         self.cipher
     }
 
-    /// Whose rules the file is encrypted by.
+    /// The rules by which the file is encrypted.
     pub fn dialect(&self) -> EncryptionDialect {
         self.dialect
     }
 
-    /// A new identifier of a file. Fails if the system has no random bytes.
+    /// Creates an identifier for a new file. Fails if the system has no random bytes.
     pub fn new_file_unique(&self) -> Result<[u8; 8]> {
         let mut unique = [0; 8];
         random::fill(&mut unique).map(|()| unique)
     }
 }
 
-/// A column's path, its key, and what the file says of the key.
+/// The path of a column, its key, and the key metadata.
 type NamedKey = (String, Zeroizing<Vec<u8>>, Option<Vec<u8>>);
 
-/// Collects how a file is to be encrypted.
+/// Collects the settings by which a file is encrypted.
 pub struct EncryptionPropertiesBuilder {
     footer_key: Zeroizing<Vec<u8>>,
     footer_key_metadata: Option<Vec<u8>>,
@@ -227,38 +228,38 @@ pub struct EncryptionPropertiesBuilder {
 }
 
 impl EncryptionPropertiesBuilder {
-    /// Whether the footer is only signed, so that readers without keys can read columns that are not encrypted. Default false.
+    /// Sets whether the footer is only signed, so that readers without keys can read the columns that are not encrypted. Default false.
     #[must_use]
     pub fn with_plaintext_footer(mut self, plaintext_footer: bool) -> Self {
         self.has_plaintext_footer = plaintext_footer;
         self
     }
 
-    /// What the file says of its footer key: a name by which readers find it.
+    /// Sets the key metadata of the footer key, by which readers find the key.
     #[must_use]
     pub fn with_footer_key_metadata(mut self, metadata: Vec<u8>) -> Self {
         self.footer_key_metadata = Some(metadata);
         self
     }
 
-    /// The key of a column by its dotted path; of a group, of all columns in it.
+    /// Sets the key of a column by its dotted path. The key of a group is that of all columns in it.
     ///
-    /// A VARIANT is such a group: a writer refuses a key of its `value` alone where values are in columns below its `typed_value`, too.
-    /// Of geometries with a key of their own, a writer leaves the box out of the metadata of GeoParquet.
+    /// A VARIANT is such a group: a writer rejects a key for its `value` alone if values are also in columns below its
+    /// `typed_value`. For geometries with a key of their own, a writer leaves the bounding box out of the GeoParquet metadata.
     #[must_use]
     pub fn with_column_key(mut self, column: &str, key: Vec<u8>) -> Self {
         self.columns.push((column.to_owned(), Zeroizing::new(key), None));
         self
     }
 
-    /// [`with_column_key`](Self::with_column_key), and what the file says of the key.
+    /// Like [`with_column_key`](Self::with_column_key), and sets the key metadata.
     #[must_use]
     pub fn with_column_key_and_metadata(mut self, column: &str, key: Vec<u8>, metadata: Vec<u8>) -> Self {
         self.columns.push((column.to_owned(), Zeroizing::new(key), Some(metadata)));
         self
     }
 
-    /// Keys of several columns. Fails if there are not as many keys as columns.
+    /// Sets the keys of several columns. Fails if the numbers of keys and columns differ.
     pub fn with_column_keys(self, columns: Vec<&str>, keys: Vec<Vec<u8>>) -> Result<Self> {
         if columns.len() != keys.len() {
             return Err(Error::argument(format!("{} keys for {} columns", keys.len(), columns.len())));
@@ -266,50 +267,51 @@ impl EncryptionPropertiesBuilder {
         Ok(columns.into_iter().zip(keys).fold(self, |this, (column, key)| this.with_column_key(column, key)))
     }
 
-    /// Whether columns without a key of their own are encrypted with the footer key where others have one. Default false.
+    /// Sets whether columns without a key of their own are encrypted with the footer key although other columns have keys. Default false.
     #[must_use]
     pub fn with_complete_columns(mut self, complete: bool) -> Self {
         self.has_complete_columns = complete;
         self
     }
 
-    /// A column, by its dotted path, that is not encrypted, whatever is said of all; of a group, all columns in it. Default none.
+    /// Sets a column, by its dotted path, that stays unencrypted whatever applies to the others. For a group, these are
+    /// all columns in it. Default none.
     #[must_use]
     pub fn with_open_column(mut self, column: &str) -> Self {
         self.open_columns.push(column.to_owned());
         self
     }
 
-    /// What tells this file from others whose keys are the same, such as its name and version. Default none.
+    /// Sets the AAD prefix, which distinguishes this file from others with the same keys: its name and version, for example. Default none.
     #[must_use]
     pub fn with_aad_prefix(mut self, aad_prefix: Vec<u8>) -> Self {
         self.aad_prefix = Some(aad_prefix);
         self
     }
 
-    /// Whether the AAD prefix is stored in the file; if not, readers must know it. Default true.
+    /// Sets whether the AAD prefix is stored in the file. If not, readers must know it. Default true.
     #[must_use]
     pub fn with_aad_prefix_storage(mut self, stored: bool) -> Self {
         self.stores_aad_prefix = stored;
         self
     }
 
-    /// How modules are encrypted. Default: all by AES-GCM.
+    /// Sets the cipher of the modules. Default: AES-GCM for all.
     #[must_use]
     pub fn with_cipher(mut self, cipher: ParquetCipher) -> Self {
         self.cipher = cipher;
         self
     }
 
-    /// Whose rules the file is encrypted by. Default: the format's.
+    /// Sets the rules by which the file is encrypted. Default: those of the format.
     #[must_use]
     pub fn with_dialect(mut self, dialect: EncryptionDialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// Fails if a key has a wrong length or is nothing but zeros, if a column has two, if the AAD prefix is empty, if the dialect
-    /// cannot have what is asked for, and if this build has no encryption. Errors have nothing of the keys.
+    /// Builds the properties. Fails if a key has a wrong length or consists of zeros only, if a column has two keys, if the AAD prefix is
+    /// empty, if the dialect does not allow the settings, and if this build has no encryption. Errors contain nothing of the keys.
     pub fn build(self) -> Result<Arc<FileEncryptionProperties>> {
         self.check()?;
         let named = |name: String| move |error: Error| error.with_context(&name);
@@ -320,7 +322,7 @@ impl EncryptionPropertiesBuilder {
         for (name, bytes, metadata) in self.columns {
             let context = named(format!("key of column {name}"));
             let secret = SecretKey::new(bytes.as_slice()).map_err(&context)?;
-            // What one key encrypts is counted in one place.
+            // The modules that a key encrypts must be counted in one place.
             let known = columns.iter().map(|column| &column.key).chain([&footer_key]);
             let key = match known.into_iter().find(|key| key.is(&secret)) {
                 Some(key) => key.clone(),

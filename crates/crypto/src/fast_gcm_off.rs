@@ -4,7 +4,7 @@ use crate::block_modes::BlockModes;
 use crate::secret_key::SecretKey;
 use std::sync::Arc;
 
-/// `modes` as they are.
+/// Returns `modes` unchanged.
 pub(crate) fn faster(_: &SecretKey, modes: Arc<dyn BlockModes>) -> Arc<dyn BlockModes> {
     modes
 }

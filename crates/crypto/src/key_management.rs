@@ -1,16 +1,16 @@
-//! Keys of which a key management service (KMS) has the master keys, as parquet-java and pyarrow do it.
+//! Keys whose master keys a key management service (KMS) keeps, as in parquet-java and pyarrow.
 //!
-//! Each file has new data keys. They are wrapped, and stored in the key metadata as JSON of type PKMT1:
+//! Each file has new data keys. They are wrapped and stored in the key metadata as JSON of type PKMT1:
 //!
 //! ```text
 //! single wrapping    data key, wrapped by the KMS with the master key
 //! double wrapping    data key, wrapped here with a key encryption key, which the KMS has wrapped with the master key
 //! ```
 //!
-//! With double wrapping the KMS is asked once for a key encryption key and all files that it is used for. Material may also be in a
-//! file beside (external), so that it can be wrapped with new master keys without touching the Parquet file.
+//! With double wrapping, the KMS is called once for a key encryption key and all files that it is used for. The key material may also be in
+//! a separate file beside the Parquet file (external), so that it can be wrapped with new master keys without touching the Parquet file.
 //!
-//! A KMS that wraps nothing, but gives master keys away, is made one by [`LocalKms`].
+//! [`LocalKms`] makes a KMS of a server that wraps nothing, but gives away its master keys.
 
 mod client;
 mod external;

@@ -2,16 +2,16 @@
 
 use marquetry_base::{Result, push_hex};
 
-/// Finds keys by the key metadata that a writer left in the file: the name of a key, or the key itself, encrypted under another one.
+/// Finds keys by the key metadata that a writer stored in the file: the name of a key, or the key itself, encrypted with another one.
 ///
-/// It may be called by several threads at a time. A reader asks once for each key metadata of a file.
+/// Several threads may call it at the same time. A reader calls it once for each key metadata of a file.
 pub trait KeyRetriever: Send + Sync {
-    /// The key of 16, 24 or 32 bytes, or no bytes if no key of this metadata is known. Fails if it cannot be had: the error must not
-    /// have key bytes in it.
+    /// Returns the key of 16, 24 or 32 bytes, or an empty one if no key with this metadata is known. Fails if the key
+    /// cannot be obtained. The error must not contain key bytes.
     fn retrieve_key(&self, key_metadata: &[u8]) -> Result<Vec<u8>>;
 }
 
-/// Key metadata as text: as it is if it is printable, else as hexadecimal digits; not all of it if it is long.
+/// Formats key metadata as text: unchanged if it is printable, and in hexadecimal digits otherwise. Long metadata is cut off.
 ///
 /// ```
 /// use marquetry_crypto::shown_metadata;
@@ -34,5 +34,5 @@ pub fn shown_metadata(metadata: &[u8]) -> String {
     }
 }
 
-/// The JSON of a wrapped key is longer, and says nothing.
+/// Maximum number of characters shown. The JSON of a wrapped key is longer, and of no use to a reader.
 const MOST_SHOWN: usize = 60;

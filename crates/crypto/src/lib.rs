@@ -7,11 +7,11 @@
 //! CTR module := length: 4 bytes little-endian | nonce: 12 bytes | ciphertext
 //! ```
 //!
-//! The tag of a GCM module also covers its [additional data](FileAad), which say in which file and where in it the module is: one
-//! that was moved has a wrong tag.
+//! The tag of a GCM module also covers its [additional data](FileAad), which name the file and the place of the module
+//! in it. So a module that was moved has a wrong tag.
 //!
-//! This crate knows nothing of files. Keys never appear in `Debug`, errors or any other text, and are wiped from memory when they
-//! are dropped.
+//! This crate knows nothing of files. Keys never appear in `Debug`, errors or any other text, and are wiped from memory
+//! when they are dropped.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

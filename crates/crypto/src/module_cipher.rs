@@ -1,4 +1,4 @@
-//! A key that is ready for use: opens modules, and says whether a footer's signature is right.
+//! A key that is ready for use: decrypts modules and verifies the signature of a footer.
 
 use crate::aes_modes::block_modes;
 use crate::block_modes::{BlockModes, Nonce, Tag};
@@ -8,15 +8,15 @@ use marquetry_base::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
 
-/// Bytes of the length before a module.
+/// Length of the length field before a module, in bytes.
 pub const LENGTH_BYTES: usize = 4;
-/// Bytes of a nonce.
+/// Length of a nonce in bytes.
 pub const NONCE_BYTES: usize = 12;
-/// Bytes of a tag.
+/// Length of a tag in bytes.
 pub const TAG_BYTES: usize = 16;
-/// Bytes that a GCM module has beside its content.
+/// Number of bytes that a GCM module has in addition to its content.
 pub const GCM_OVERHEAD: usize = LENGTH_BYTES + NONCE_BYTES + TAG_BYTES;
-/// Bytes that a CTR module has beside its content.
+/// Number of bytes that a CTR module has in addition to its content.
 pub const CTR_OVERHEAD: usize = LENGTH_BYTES + NONCE_BYTES;
 
 /// A key that is ready for use. Clones share it.
@@ -50,16 +50,16 @@ impl ModuleCipher {
         scrubbed(|| self.modes.ctr(nonce, first_block, input, output));
     }
 
-    /// How many bytes the module has that begins with `bytes`, its length included; `None` if there are fewer than 4 bytes.
-    /// Whether they make sense is not looked at.
+    /// Returns the total length of the module at the start of `bytes`, including its length field; `None` if there are
+    /// fewer than 4 bytes. The length is not checked.
     pub fn framed_len(bytes: &[u8]) -> Option<u64> {
         Some(u64::from(u32::from_le_bytes(*bytes.first_chunk()?)) + LENGTH_BYTES as u64)
     }
 
-    /// Decrypts a GCM module, length included, into `content`, whose memory is used again. Returns whether its tag is right;
-    /// if not, nothing was decrypted.
+    /// Decrypts a GCM module, including its length field, into `content`, whose memory is reused. Returns whether the
+    /// tag is right; if not, `content` is empty.
     ///
-    /// Fails if the length is not that of `module`, or too short for one.
+    /// Fails if the length field does not match `module`, or the module is too short.
     pub fn open_gcm(&self, module: &[u8], aad: &[u8], content: &mut Vec<u8>) -> Result<bool> {
         let (nonce, rest) = split(module)?;
         let Some((ciphertext, tag)) = rest.split_last_chunk::<TAG_BYTES>() else {
@@ -73,9 +73,10 @@ impl ModuleCipher {
         Ok(is_right)
     }
 
-    /// Decrypts a CTR module, length included, into `content`, whose memory is used again. Nothing tells whether it is right.
+    /// Decrypts a CTR module, including its length field, into `content`, whose memory is reused. Nothing shows whether
+    /// the result is right.
     ///
-    /// Fails if the length is not that of `module`, or too short for one.
+    /// Fails if the length field does not match `module`, or the module is too short.
     pub fn open_ctr(&self, module: &[u8], content: &mut Vec<u8>) -> Result<()> {
         let (nonce, ciphertext) = split(module)?;
         content.resize(ciphertext.len(), 0);
@@ -83,8 +84,8 @@ impl ModuleCipher {
         Ok(())
     }
 
-    /// What a GCM module with a wrong tag would be: to find out whether the key or the additional data is wrong. Not to be
-    /// believed, nor shown.
+    /// Decrypts a GCM module with a wrong tag, to find out whether the key or the additional data is wrong. The result
+    /// must be neither trusted nor shown.
     pub fn unauthenticated(&self, module: &[u8]) -> Result<Vec<u8>> {
         let (nonce, rest) = split(module)?;
         let ciphertext = &rest[..rest.len().saturating_sub(TAG_BYTES)];
@@ -94,19 +95,19 @@ impl ModuleCipher {
         Ok(content)
     }
 
-    /// Whether `signature`, a nonce and a tag, is that of `content`.
+    /// Returns whether `signature`, a nonce and a tag, is the signature of `content`.
     pub fn is_signed(&self, content: &[u8], signature: &[u8], aad: &[u8]) -> Result<bool> {
         let Some((nonce, tag)) = signature.split_first_chunk::<NONCE_BYTES>() else { return Ok(false) };
         let Ok(tag) = <&Tag>::try_from(tag) else { return Ok(false) };
         let mut encrypted = content.to_vec();
         self.gcm_encrypt(nonce, aad, &mut encrypted)?;
-        // Comparing is left to who decrypts, who does it in constant time.
+        // Decryption compares the tags, because it does so in constant time.
         let mut decrypted = vec![0; encrypted.len()];
         Ok(self.gcm_decrypt(nonce, aad, &encrypted, &mut decrypted, tag))
     }
 }
 
-/// The nonce, and what is behind it.
+/// Splits off the length field and the nonce. Returns the nonce and the bytes after it.
 fn split(module: &[u8]) -> Result<(&Nonce, &[u8])> {
     let Some((length, rest)) = module.split_first_chunk::<LENGTH_BYTES>() else {
         return Err(too_short(module.len()));

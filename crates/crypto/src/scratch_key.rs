@@ -1,4 +1,4 @@
-//! A key for what is thrown away: random, in memory only, gone with whoever has it.
+//! A key for temporary data: random, only in memory, and gone with its owner.
 
 use crate::block_modes::{Nonce, Tag};
 use crate::module_cipher::{ModuleCipher, NONCE_BYTES};
@@ -9,9 +9,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zeroize::Zeroizing;
 
-/// A random key for temporary files. Nobody else has it, so that what it has encrypted is lost with it.
+/// A random key for temporary files. Nobody else has it, so the data that it encrypted is lost with it.
 ///
-/// Bytes keep their number: what proves that nobody changed them, the [`Seal`], is given back, and is to stay in memory.
+/// Encryption does not change the number of bytes. The [`Seal`], which proves that nobody changed them, is returned
+/// separately and must stay in memory.
 ///
 /// ```
 /// # if cfg!(feature = "encryption") {
@@ -30,11 +31,11 @@ use zeroize::Zeroizing;
 /// ```
 pub struct ScratchKey {
     cipher: ModuleCipher,
-    /// How many nonces were given: each is the number of those before it, which no other has under a key that is never used again.
+    /// The number of nonces used. Each nonce is the number of those before it, which is unique because the key is never used again.
     used: AtomicU64,
 }
 
-/// What belongs to one piece of encrypted bytes: its nonce and its tag.
+/// The nonce and the tag of one piece of encrypted data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seal {
     number: u64,
@@ -42,7 +43,7 @@ pub struct Seal {
 }
 
 impl ScratchKey {
-    /// A new key. Fails if this build has no encryption, or the system no random bytes.
+    /// Creates a random key. Fails if this build has no encryption, or the system has no random bytes.
     pub fn random() -> Result<Self> {
         let mut bytes = Zeroizing::new(vec![0; KEY_BYTES]);
         random::fill(&mut bytes)?;
@@ -50,7 +51,7 @@ impl ScratchKey {
         Ok(ScratchKey { cipher: ModuleCipher::new(&key)?, used: AtomicU64::new(0) })
     }
 
-    /// Encrypts `bytes` in place. Fails if there are more than AES-GCM takes at once.
+    /// Encrypts `bytes` in place. Fails if they are more than AES-GCM can encrypt at once.
     pub fn seal(&self, bytes: &mut [u8]) -> Result<Seal> {
         let number = self.used.fetch_add(1, Ordering::Relaxed);
         if number == u64::MAX {
@@ -60,8 +61,8 @@ impl ScratchKey {
         Ok(Seal { number, tag })
     }
 
-    /// Decrypts `sealed` into `out`, of the same length. Returns whether they are the bytes that the seal was given for; if not,
-    /// nothing was decrypted.
+    /// Decrypts `sealed` into `out`, which must have the same length. Returns whether the bytes are those that the seal
+    /// was created for; if not, `out` contains nothing decrypted.
     pub fn open(&self, seal: &Seal, sealed: &[u8], out: &mut [u8]) -> bool {
         sealed.len() == out.len() && self.cipher.gcm_decrypt(&nonce(seal.number), &[], sealed, out, &seal.tag)
     }

@@ -4,7 +4,7 @@ use marquetry_base::{Error, Result};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// A key of AES: 16, 24 or 32 bytes. They are wiped from memory when the key is dropped, and never appear in text.
+/// An AES key of 16, 24 or 32 bytes. The bytes are wiped from memory when the key is dropped, and never appear in text.
 ///
 /// ```
 /// use marquetry_crypto::SecretKey;
@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 pub struct SecretKey(Zeroizing<Vec<u8>>);
 
 impl SecretKey {
-    /// Takes the bytes. Fails if there are not 16, 24 or 32 of them.
+    /// Creates a key. Fails unless `bytes` has a length of 16, 24 or 32.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Result<Self> {
         let bytes = Zeroizing::new(bytes.into());
         match bytes.len() {
@@ -29,18 +29,18 @@ impl SecretKey {
         }
     }
 
-    /// The bytes: not to be shown, and not to be kept.
+    /// Returns the bytes. They must not be shown or kept.
     pub fn expose(&self) -> &[u8] {
         &self.0
     }
 
-    /// Whether it is nothing but zeros, as memory is that nobody has set.
+    /// Whether the key consists of zeros only, like memory that was never set.
     pub(crate) fn is_zero(&self) -> bool {
         self.0.iter().fold(0, |all, byte| all | byte) == 0
     }
 }
 
-/// In a time that does not depend on where the keys differ.
+/// Compares in a time that does not depend on where the keys differ.
 impl PartialEq for SecretKey {
     fn eq(&self, other: &Self) -> bool {
         self.0.len() == other.0.len()

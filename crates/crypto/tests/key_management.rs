@@ -1,4 +1,4 @@
-//! Keys that a KMS has wrapped are found again.
+//! Keys that were wrapped by a KMS can be retrieved.
 #![cfg(feature = "encryption")]
 
 use marquetry_base::{Error, ErrorKind, Result};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A KMS in memory, whose wrapped keys are hexadecimal; it counts what it is asked.
+/// A KMS in memory that wraps keys as hexadecimal text and counts its calls.
 #[derive(Default)]
 struct Kms(AtomicUsize);
 
@@ -74,7 +74,7 @@ fn keys_are_found_again() {
                     assert!(ModuleCipher::new(&found).unwrap().open_gcm(&module, b"", &mut out).unwrap());
                 }
             }
-            // With double wrapping once for each master key and direction, however many files there are.
+            // With double wrapping, the KMS is called once for each master key and direction, however many files there are.
             assert_eq!(kms.0.load(Ordering::Relaxed), if is_double { 4 } else { 30 });
         }
     }
@@ -104,7 +104,7 @@ fn material_that_is_none_is_an_error() {
     assert!(KmsKeyRetriever::new(Arc::new(Kms::default())).with_external_material(b"[]").is_err());
 }
 
-/// Master keys have versions, and what they wrap says which.
+/// A KMS whose master keys have versions. A wrapped key names the version that it was wrapped with.
 #[derive(Default)]
 struct Versions(AtomicUsize);
 
@@ -134,7 +134,7 @@ impl KmsClient for Versions {
     }
 }
 
-/// The keys of footer and column by material that is outside of the file.
+/// Retrieves the keys of the footer and a column from external key material.
 fn keys_by(kms: Arc<dyn KmsClient>, material: &ExternalKeyMaterial, metadata: [&[u8]; 2]) -> [Vec<u8>; 2] {
     let retriever = KmsKeyRetriever::new(kms).with_external_material(material.to_json().as_bytes()).unwrap();
     metadata.map(|metadata| retriever.retrieve_key(metadata).unwrap())
@@ -230,7 +230,7 @@ fn lifetimes_end() {
     }
 }
 
-/// A server of master keys, which counts how often it is asked.
+/// A server of master keys that counts its calls.
 #[derive(Default)]
 struct Server(Arc<AtomicUsize>);
 

@@ -1,4 +1,4 @@
-//! Modules: what is sealed is opened, and nothing else is.
+//! Encrypted modules: only a module that was sealed can be opened.
 #![cfg(feature = "encryption")]
 
 use marquetry_base::ErrorKind;
@@ -54,7 +54,7 @@ fn nothing_else_is_opened() {
         let cut = key.cipher().open_gcm(&module[..byte], b"aad", &mut out);
         assert_eq!(cut.unwrap_err().kind(), ErrorKind::Corrupt);
     }
-    // Lengths that leave no room for nonce and tag.
+    // Lengths that are too short for nonce and tag.
     for len in 0..28u32 {
         let short = [&len.to_le_bytes()[..], &vec![0; len as usize]].concat();
         assert!(key.cipher().open_gcm(&short, b"", &mut out).is_err());

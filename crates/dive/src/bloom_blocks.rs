@@ -13,11 +13,11 @@ use marquetry_core::statistics::BloomFilterHead;
 use marquetry_inspect::ShownCount;
 use std::rc::Rc;
 
-/// A bloom filter: its header, then its blocks.
+/// A bloom filter: its header, followed by its blocks.
 pub(crate) struct BloomBlocks {
     file: Rc<OpenedFile>,
     column: usize,
-    /// Where it is in the file; `None` if it was decrypted.
+    /// Offset of the filter in the file; `None` if it was decrypted.
     place: Option<u64>,
     filter: Result<(BloomFilterHead, Bytes)>,
 }
@@ -96,7 +96,7 @@ impl Screen for BloomBlocks {
             (Ok(_), 0) => "A Thrift struct, and then bits: Enter shows its fields. f asks whether a value may be in the chunk. BloomFilter.md; parquet.thrift, BloomFilterHeader.".to_owned(),
             (Ok(_), _) => {
                 let set = self.block(index - 1).map_or(0, |(_, bytes)| bytes.iter().map(|byte| byte.count_ones()).sum::<u32>());
-                // All eight words would have to have the bit that a value which is not there asks for.
+                // For an absent value to pass, each of the eight words must have the bit that the value sets.
                 let words = self.block(index - 1).map(|(_, bytes)| bytes.as_chunks::<4>().0.iter().map(|word| f64::from(u32::from_le_bytes(*word).count_ones()) / 32.0).product::<f64>());
                 format!("{set} of 256 bits are set: of values that are not there and have this block, {:.2} % pass. f asks whether a value may be in the chunk. BloomFilter.md.", words.unwrap_or(0.0) * 100.0)
             }

@@ -5,7 +5,7 @@ use crate::text::{hex, shown};
 use marquetry_core::statistics::{BloomFilter, BloomFilterHead};
 use marquetry_encoding::PhysicalType;
 
-/// One question.
+/// One probe of the filter.
 pub(crate) struct BloomProbe {
     value: String,
     lines: Vec<[String; 3]>,
@@ -13,7 +13,7 @@ pub(crate) struct BloomProbe {
 }
 
 impl BloomProbe {
-    /// `text` is a value as it is stored. Fails if the type cannot be typed.
+    /// `text` is a value as stored. Fails if values of the type cannot be typed.
     pub(crate) fn new(
         text: &str,
         physical: PhysicalType,
@@ -115,7 +115,7 @@ impl Screen for BloomProbe {
     }
 }
 
-/// SPEC: BloomFilter.md has them in decimal digits.
+/// SPEC: BloomFilter.md has them in decimal.
 const SALTS: [u32; 8] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 

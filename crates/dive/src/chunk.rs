@@ -1,4 +1,4 @@
-//! What the footer says of a column chunk, and where its parts are.
+//! The footer's metadata of a column chunk, and the places of its parts.
 
 use crate::bloom_blocks::BloomBlocks;
 use crate::index_pages::IndexPages;
@@ -25,11 +25,11 @@ struct Line {
     value: String,
     about: &'static str,
     byte: Option<u64>,
-    /// What is below it.
+    /// What Enter leads to.
     below: Option<Below>,
 }
 
-/// What a line leads to.
+/// What Enter leads to on a line.
 #[derive(Clone, Copy)]
 enum Below {
     Pages,
@@ -137,7 +137,7 @@ fn facts(file: &OpenedFile, row_group: usize, column: usize, lines: &mut Vec<Lin
     Ok(())
 }
 
-/// What the statistics count.
+/// Adds the counts in the statistics.
 fn statistics_facts(chunk: ColumnChunk<'_>, lines: &mut Vec<Line>) {
     let mut fact = fact_in(lines);
     let Some(statistics) = chunk.statistics() else {
@@ -152,7 +152,7 @@ fn statistics_facts(chunk: ColumnChunk<'_>, lines: &mut Vec<Line>) {
     }
 }
 
-/// Adds a line to `lines` by a name, a value, what it means, and where its bytes are.
+/// Returns a function that adds a line: its name, value, meaning, and the offset of its bytes.
 fn fact_in(lines: &mut Vec<Line>) -> impl FnMut(&'static str, String, &'static str, Option<u64>) {
     |name, value, about, byte| {
         let below = match name {
@@ -164,7 +164,7 @@ fn fact_in(lines: &mut Vec<Line>) -> impl FnMut(&'static str, String, &'static s
     }
 }
 
-/// Where the indexes of a chunk are.
+/// Adds the places of a chunk's indexes.
 fn index_facts(chunk: ColumnChunk<'_>, lines: &mut Vec<Line>) {
     let mut fact = fact_in(lines);
     let range = |range: Option<std::ops::Range<u64>>| {

@@ -8,18 +8,18 @@ use marquetry_inspect::{ShownBytes, ShownCount, value_texts};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Columns.
+/// A list of columns.
 pub(crate) struct Columns {
     file: Rc<OpenedFile>,
     which: Which,
-    /// Largest first, once that was asked for.
+    /// Sorted by size, once that was asked for.
     order: Option<Vec<usize>>,
 }
 
-/// What a row is.
+/// What a row of the list shows.
 #[derive(Clone, Copy)]
 enum Which {
-    /// A chunk of this row group.
+    /// A column chunk of this row group.
     Group(usize),
     /// All chunks of a column.
     All,
@@ -28,7 +28,7 @@ enum Which {
 }
 
 impl Columns {
-    /// Those of a row group, or of the whole file.
+    /// The columns of a row group, or of the whole file.
     pub(crate) fn new(file: Rc<OpenedFile>, row_group: Option<usize>) -> Self {
         Columns { file, which: row_group.map_or(Which::All, Which::Group), order: None }
     }
@@ -42,7 +42,7 @@ impl Columns {
         self.order.as_ref().map_or(index, |order| order[index])
     }
 
-    /// Row groups and column of a row.
+    /// The row groups and the column of a row.
     fn chunks(&self, index: usize) -> (std::ops::Range<usize>, usize) {
         let number = self.number(index);
         match self.which {
@@ -52,7 +52,7 @@ impl Columns {
         }
     }
 
-    /// Bytes of the chunks of a row in the file and when they are decompressed.
+    /// Compressed and uncompressed bytes of the chunks of a row.
     fn sizes(&self, index: usize) -> (u64, u64) {
         let (groups, column) = self.chunks(index);
         let size = |size: i64| u64::try_from(size).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The walk: the screens that one came through, and what each key does.
+//! The explorer: the stack of open screens, and the action of each key.
 
 use crate::draw::{self, Drawn};
 use crate::hex::Hex;
@@ -12,7 +12,7 @@ use crate::screen::Screen;
 use ratatui_core::buffer::Buffer;
 use std::rc::Rc;
 
-/// What is on the screen, and what keys make of it. It needs no terminal.
+/// The state of the explorer: what is on the screen, and how keys change it. It needs no terminal.
 ///
 /// ```
 /// use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -31,7 +31,7 @@ pub struct Dive {
     file: Rc<OpenedFile>,
     stack: Vec<(Box<dyn Screen>, ListState)>,
     prompt: Option<Prompt>,
-    /// What was searched last.
+    /// The text of the last search.
     searched: String,
     message: String,
     is_help: bool,
@@ -41,7 +41,7 @@ pub struct Dive {
 }
 
 impl Dive {
-    /// Begins with the file as a whole.
+    /// Begins with the overview of the file.
     pub fn new(file: OpenedFile) -> Self {
         let file = Rc::new(file);
         Dive {
@@ -57,17 +57,17 @@ impl Dive {
         }
     }
 
-    /// Whether it was asked to end.
+    /// Whether the user asked to end.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// What was copied since this was asked last.
+    /// The text that was copied since the last call.
     pub fn take_copied(&mut self) -> Option<String> {
         self.clipboard.take()
     }
 
-    /// Draws the screen. Without colour nothing but bold, faint and reversed text tells its parts apart.
+    /// Draws the screen. Without colour, only bold, faint and reversed text mark its parts.
     pub fn draw(&mut self, buffer: &mut Buffer, colour: bool) {
         let path: Vec<String> = self.stack.iter().map(|(screen, _)| screen.title()).collect();
         let prompt = self.prompt.as_ref().map(|prompt| format!("{}{}_", prompt.kind.label(), prompt.text));
@@ -84,14 +84,14 @@ impl Dive {
         }
     }
 
-    /// The screen as text, a line for each of its lines, without spaces at their ends.
+    /// The screen as text, line by line, without trailing spaces.
     pub fn text(&mut self, width: u16, height: u16) -> String {
         let mut buffer = Buffer::empty(ratatui_core::layout::Rect::new(0, 0, width, height));
         self.draw(&mut buffer, false);
         draw::text_of(&buffer)
     }
 
-    /// Does what a key or the mouse asks for.
+    /// Handles a key or a mouse event.
     pub fn input(&mut self, input: Input) {
         self.message.clear();
         if self.is_help {
@@ -186,7 +186,7 @@ impl Dive {
         }
     }
 
-    /// Moves by so many rows.
+    /// Moves the chosen row by this number of rows.
     fn walk(&mut self, rows: i64) {
         let Some((screen, state)) = self.stack.last_mut() else { return };
         let by = usize::try_from(rows.unsigned_abs()).unwrap_or(usize::MAX);
@@ -198,7 +198,7 @@ impl Dive {
         self.settle();
     }
 
-    /// The chosen row is one that there is.
+    /// Moves the chosen row to an existing one.
     fn settle(&mut self) {
         let height = usize::from(self.drawn.height);
         let Some((screen, state)) = self.stack.last_mut() else { return };
@@ -219,7 +219,7 @@ impl Dive {
         self.settle();
     }
 
-    /// The row that is chosen, by its number in the list without a filter.
+    /// The index of the chosen row in the unfiltered list.
     fn chosen(&self) -> Option<usize> {
         let (screen, state) = self.stack.last()?;
         state.row_at(state.chosen).filter(|row| *row < screen.len().0)
@@ -312,7 +312,7 @@ impl Dive {
         self.settle();
     }
 
-    /// The next row with the text that is searched, or the one before.
+    /// Goes to the next row that contains the searched text, or to the previous one.
     fn search(&mut self, forward: bool) {
         let Some((screen, state)) = self.stack.last_mut() else { return };
         if self.searched.is_empty() {
@@ -352,14 +352,14 @@ impl Dive {
     }
 }
 
-/// Whether a row has a text in one of its cells.
+/// Whether a cell of a row contains a text.
 fn has(screen: &mut dyn Screen, row: usize, text: &str) -> bool {
     screen.row(row).iter().any(|cell| cell.to_lowercase().contains(text))
 }
 
-/// Rows that are looked through at once.
+/// Rows that are searched at once.
 const MOST_SEARCHED: usize = 100_000;
-/// Screens above each other.
+/// Maximum depth of the stack of screens.
 const DEEPEST: usize = 100;
-/// Bytes that can be typed.
+/// Maximum bytes of typed text.
 const LONGEST_PROMPT: usize = 2_000;

@@ -22,9 +22,9 @@ pub(crate) struct Frame<'a> {
 pub(crate) struct Drawn {
     /// The line of its first row.
     pub(crate) top: u16,
-    /// Lines that rows have.
+    /// Number of lines for rows.
     pub(crate) height: u16,
-    /// Columns of cells that it has beside the first, as far as they were seen.
+    /// Number of columns besides the first, as far as they were seen.
     pub(crate) columns: usize,
 }
 
@@ -37,7 +37,7 @@ impl Frame<'_> {
             }
             return Drawn::default();
         }
-        // Title, path, heads; the line that is typed in, keys; and what is said of a row, if there is room for it.
+        // Title, path, headings; prompt, keys; and the explanation of a row, if there is room for it.
         let about_lines = if high >= 16 { 3 } else { u16::from(high >= 10) };
         let (top, below) = (3.min(high), about_lines + 2);
         let height = high.saturating_sub(top + below);
@@ -69,7 +69,7 @@ impl Frame<'_> {
         drawn
     }
 
-    /// Where one is, and which rows are seen.
+    /// Draws the path of the screen, and the range of visible rows.
     fn place(&self, screen: &dyn Screen, state: &ListState, buffer: &mut Buffer, height: u16) {
         if buffer.area.height < 2 {
             return;
@@ -83,7 +83,7 @@ impl Frame<'_> {
         let wide = usize::from(buffer.area.width);
         let room = wide.saturating_sub(width(&seen) + 1);
         let path = self.path.join(" > ");
-        // Of a path that is too long the end says where one is.
+        // The end of a path that is too long is the part that matters.
         let mut shown = path.as_str();
         while width(shown) > room && !shown.is_empty() {
             shown = &shown[shown.chars().next().map_or(0, char::len_utf8)..];
@@ -119,7 +119,7 @@ impl Frame<'_> {
         if screen.leaves_out_columns() {
             drawn.columns = usize::MAX;
         } else {
-            // The first column says what a row is, and stays.
+            // The first column names the row, and stays.
             for cells in rows.iter_mut().chain([&mut heads]) {
                 let gone = 1..state.left.saturating_add(1).min(cells.len()).max(1);
                 cells.drain(gone);
@@ -131,7 +131,7 @@ impl Frame<'_> {
             for (i, cell) in cells.iter().enumerate() {
                 let is_last = i + 1 == cells.len();
                 let room = widths.get(i).copied().unwrap_or(0);
-                // A last cell where others have more is a message: it has all the room that is left.
+                // A last cell of a row with fewer cells is a message: it gets all the room that is left.
                 let room = if is_last { usize::from(buffer.area.width) } else { room };
                 let (cell, is_number) = match heads.get(i).is_some_and(|head| head.starts_with('>')) {
                     true => (cell.strip_prefix('>').unwrap_or(cell), true),
@@ -167,7 +167,7 @@ impl Frame<'_> {
         drawn
     }
 
-    /// As wide as cells are, but none takes more than its share of the screen.
+    /// The widths of the cells, each limited to a share of the screen.
     fn widths(&self, heads: &[String], rows: &[Vec<String>], wide: usize) -> Vec<usize> {
         let most = (wide * 2 / 3).max(12);
         let of = |i: usize| {
@@ -183,7 +183,7 @@ impl Frame<'_> {
     }
 }
 
-/// Puts text on a line, as far as there is room.
+/// Writes text on a line, cut to the available width.
 fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, style: Style) {
     if x < buffer.area.width && y < buffer.area.height {
         buffer.set_stringn(x, y, text, usize::from(buffer.area.width - x), style);
@@ -198,7 +198,7 @@ fn fill(buffer: &mut Buffer, y: u16, style: Style) {
     }
 }
 
-/// The lines of a buffer without spaces at their ends.
+/// The lines of a buffer without trailing spaces.
 pub(crate) fn text_of(buffer: &Buffer) -> String {
     let mut out = String::new();
     for y in 0..buffer.area.height {

@@ -1,13 +1,13 @@
-//! Explained bytes: their place, what they mean, and where the format says so.
+//! Explained bytes: their place, their meaning, and the section of the format about it.
 
 use crate::text::hex;
 
-/// A few bytes and what they mean.
+/// A few bytes with an explanation.
 #[derive(Debug, Clone)]
 pub(crate) struct Explained {
-    /// Where they are, counted from the beginning of the part that they are in.
+    /// Offset of the bytes in the part that contains them.
     pub(crate) at: usize,
-    /// The bytes as digits.
+    /// The bytes as hexadecimal digits.
     pub(crate) bytes: String,
     pub(crate) name: String,
     pub(crate) value: String,
@@ -28,7 +28,8 @@ impl Explained {
     }
 }
 
-/// A number in groups of seven bits, the lowest first, and how many bytes it has. `None` if it has no end.
+/// Decodes a varint: groups of seven bits, the lowest first. Returns its value and number of bytes; `None` if it does
+/// not end.
 pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0u64;
     for (i, byte) in bytes.iter().enumerate().take(10) {
@@ -40,12 +41,12 @@ pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     None
 }
 
-/// A number whose last bit is its sign.
+/// Decodes a zigzag number, whose last bit is its sign.
 pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// The first numbers of `width` bits, the lowest bits first.
+/// The first bit-packed numbers of `width` bits, the lowest bits first.
 pub(crate) fn unpacked(bytes: &[u8], width: u32, most: usize) -> Vec<u64> {
     let bit = |i: usize| bytes.get(i / 8).map(|byte| u64::from(byte >> (i % 8) & 1));
     let number = |n: usize| {
@@ -54,7 +55,7 @@ pub(crate) fn unpacked(bytes: &[u8], width: u32, most: usize) -> Vec<u64> {
     (0..most).map_while(number).collect()
 }
 
-/// A line for what is not told apart.
+/// Adds a line for bytes that are not explained one by one.
 pub(crate) fn more(out: &mut Vec<Explained>, bytes: &[u8], from: usize, at: usize) {
     if let Some(rest) = bytes.get(from..).filter(|rest| !rest.is_empty()) {
         out.push(Explained::new(
@@ -67,7 +68,7 @@ pub(crate) fn more(out: &mut Vec<Explained>, bytes: &[u8], from: usize, at: usiz
     }
 }
 
-/// Rows of one part of a page.
+/// Maximum number of rows for one part of a page.
 pub(crate) const MOST: usize = 1_000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The end of the file: the footer, its length, the magic.
+//! The end of the file: the footer, its length, the magic bytes.
 
 use crate::footer_structs::{FILE_CRYPTO_METADATA, FILE_METADATA};
 use crate::hex::Hex;
@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// The end of the file.
 pub(crate) struct Footer {
     file: Rc<OpenedFile>,
-    /// Where the footer begins, and its bytes up to the length.
+    /// Offset of the footer, and its bytes up to the length.
     footer: Result<(u64, Bytes)>,
     tail: Bytes,
 }
@@ -40,11 +40,11 @@ fn read(file: &OpenedFile) -> Result<(u64, Bytes)> {
     Ok((start, file.source.read_at(start, len)?))
 }
 
-/// What the end of the file is made of.
+/// A part of the end of the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Footer,
-    /// What the footer was before it was encrypted: it has no place in the file.
+    /// The decrypted footer, which is nowhere in the file.
     Decrypted,
     Length,
     Magic,

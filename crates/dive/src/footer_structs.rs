@@ -1,4 +1,4 @@
-//! The structs of the footer, and of what stands beside pages.
+//! The structs of the footer, and of indexes and bloom filters.
 
 use crate::thrift::{Field, Kind, Known};
 use Kind::*;

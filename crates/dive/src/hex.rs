@@ -1,4 +1,4 @@
-//! The bytes of the file, sixteen a line.
+//! The bytes of the file, sixteen on each line.
 
 use crate::opened_file::OpenedFile;
 use crate::screen::Screen;
@@ -16,7 +16,7 @@ pub(crate) struct Hex {
 }
 
 impl Hex {
-    /// All bytes; the one at `byte` is chosen.
+    /// All bytes; the line of `byte` is chosen.
     pub(crate) fn new(file: Rc<OpenedFile>, byte: u64) -> Self {
         Hex { file, window: Window::default(), begin: usize::try_from(byte / LINE).unwrap_or(usize::MAX) }
     }
@@ -68,7 +68,7 @@ impl Screen for Hex {
     }
 }
 
-/// Bytes of a line.
+/// Bytes on a line.
 const LINE: u64 = 16;
 
 mod bytes_window {
@@ -76,7 +76,7 @@ mod bytes_window {
     use crate::opened_file::OpenedFile;
     use crate::text::shown;
 
-    /// Bytes that were read last: lines beside each other cost one read.
+    /// The bytes that were read last: nearby lines cost one read.
     #[derive(Default)]
     pub(super) struct Window {
         start: u64,
@@ -84,7 +84,7 @@ mod bytes_window {
     }
 
     impl Window {
-        /// The line that begins at a byte.
+        /// The line that begins at an offset.
         pub(super) fn line(&mut self, file: &OpenedFile, at: u64) -> Result<Vec<u8>, String> {
             let len = file.source.len();
             let end = (at + LINE).min(len);

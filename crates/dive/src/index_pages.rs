@@ -1,4 +1,4 @@
-//! What the column index and the offset index say of each page.
+//! The entries of the column index and the offset index for each page.
 
 use crate::footer_structs::{COLUMN_INDEX, OFFSET_INDEX};
 use crate::opened_file::OpenedFile;
@@ -19,7 +19,7 @@ pub(crate) struct IndexPages {
     column: usize,
     order: String,
     pages: Vec<Vec<String>>,
-    /// Where pages are.
+    /// Offsets of the pages.
     places: Vec<u64>,
     problem: Option<String>,
 }
@@ -82,9 +82,9 @@ impl IndexPages {
         Ok(())
     }
 
-    /// The struct of an index, byte by byte.
+    /// The fields of an index struct.
     fn fields(&self, is_of_bounds: bool) -> Option<Box<dyn Screen>> {
-        // The bytes of an encrypted one tell nothing.
+        // Encrypted bytes have no readable fields.
         let chunk =
             self.file.chunk(self.row_group, self.column).ok().filter(|chunk| !chunk.is_encrypted())?;
         let (known, range) = match is_of_bounds {

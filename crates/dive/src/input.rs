@@ -1,6 +1,6 @@
 //! Input: keys and the mouse, without the types of a terminal library.
 
-/// What comes from the keyboard or the mouse.
+/// An event of the keyboard or the mouse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
     /// A key.
@@ -13,10 +13,10 @@ pub enum Input {
 
 /// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // They are called what they are.
+#[allow(missing_docs)] // They are self-explanatory.
 pub enum Key {
     Char(char),
-    /// With the control key.
+    /// A character with the control key.
     Control(char),
     Enter,
     Escape,

@@ -1,7 +1,8 @@
 //! A walk through a Parquet file in a terminal: schema, row groups, columns, pages, bytes, rows.
 //!
-//! [`Dive`] is what is on the screen and what keys do: it needs no terminal, and draws into a buffer. [`run`] has it on the terminal.
-//! Every screen is a list, of which only the rows that are seen are read; what is explained of the chosen row stands below.
+//! [`Dive`] is the state of the screen and the action of keys: it needs no terminal, and draws into a buffer. [`run`]
+//! shows it on the terminal. Every screen is a list that only reads the rows on display; the explanation of the chosen
+//! row is below.
 //!
 //! ```text
 //! text                  text for a terminal: cut and broken into lines by its width

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Tells that something is being read, once that takes long enough for somebody to wonder.
+/// Shows that something is being read, once that takes noticeably long.
 pub(crate) struct LifeSign(Arc<Shared>);
 
 #[derive(Default)]
@@ -26,7 +26,7 @@ struct State {
 }
 
 impl LifeSign {
-    /// Where there is no thread for it, there is no sign.
+    /// Without a thread for it, there is no sign.
     pub(crate) fn new() -> Self {
         let shared = Arc::new(Shared::default());
         let of_thread = shared.clone();
@@ -34,7 +34,7 @@ impl LifeSign {
         LifeSign(shared)
     }
 
-    /// Does something that may take long. Says as well whether a sign was drawn, so that the screen has to be drawn anew.
+    /// Does work that may take long. Also returns whether a sign was drawn, so that the screen must be redrawn.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> (T, bool) {
         self.lock().since = Some(Instant::now());
         self.0.begun.notify_one();
@@ -66,7 +66,7 @@ impl Shared {
             };
             let elapsed = since.elapsed();
             if elapsed >= PATIENCE {
-                // While this holds the lock, nobody else draws.
+                // While this holds the lock, nothing else draws.
                 state.is_drawn = true;
                 sign(elapsed);
             }
@@ -81,7 +81,7 @@ fn sign(elapsed: Duration) {
     let turn = TURNS[(elapsed.as_millis() / STEP.as_millis()) as usize % TURNS.len()];
     let text = format!("{turn} reading, {} s; Ctrl-C ends", elapsed.as_secs());
     let mut out = stdout();
-    // There is nowhere left to say that this failed.
+    // There is nowhere left to report that this failed.
     let _ = queue!(
         out,
         SavePosition,

@@ -16,7 +16,8 @@ pub struct OpenedFile {
 }
 
 impl OpenedFile {
-    /// The file that is called `name` on the screen. `limits` are for reading its pages; what they cancel fails in its place.
+    /// A file that is called `name` on the screen. `limits` are for reading its pages; a cancelled read shows as an
+    /// error in its place.
     pub fn new(
         name: impl Into<String>,
         source: Arc<dyn Source>,
@@ -38,7 +39,8 @@ impl OpenedFile {
         self.metadata().row_group(row_group).column(column)
     }
 
-    /// The pages of a chunk. Checksums are compared when a page is shown, and told of: what is wrong is worth a look.
+    /// The pages of a chunk. Wrong checksums do not fail: they are compared when a page is shown, as a damaged page is
+    /// worth a look.
     pub(crate) fn pages(&self, row_group: usize, column: usize) -> Result<PageReader> {
         let options = PageOptions::for_writer(self.metadata().created_by())
             .with_limits(self.limits.clone())
@@ -46,7 +48,7 @@ impl OpenedFile {
         PageReader::new(self.source.clone(), self.chunk(row_group, column)?, options, PageBuffers::default())
     }
 
-    /// The dotted path of a column, as it is shown.
+    /// The dotted path of a column, as shown.
     pub(crate) fn column_name(&self, column: usize) -> String {
         crate::text::shown(self.metadata().schema().column(column).dotted())
     }

@@ -1,4 +1,4 @@
-//! The first screen: the file as a whole, and where one can go from there.
+//! The first screen: the file as a whole, with links to its parts.
 
 use crate::columns::Columns;
 use crate::footer::Footer;

@@ -23,7 +23,7 @@ pub(crate) struct Page {
     fields: Vec<(Part, Explained)>,
 }
 
-/// The part of a page that bytes are counted in.
+/// The part of a page in which offsets are counted.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Header,
@@ -49,7 +49,7 @@ impl Page {
 
     fn explain(&mut self) -> Result<()> {
         let mut reader = self.file.pages(self.row_group, self.column)?;
-        // The header once more: so its bytes are there.
+        // Reads the header once more, to get its bytes.
         let start = reader.seek(self.start.offset, self.start.index)?;
         let header = reader.header_bytes(&start)?;
         self.fields.extend(explain_header(&header).into_iter().map(|field| (Part::Header, field)));
@@ -136,7 +136,7 @@ impl Page {
     }
 }
 
-/// A page's bytes as they were before compression. Fails if they are another number.
+/// Decompresses a page. Fails if the result does not have `len` bytes.
 fn decompressed(codec: Codec, stored: &[u8], len: usize) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     match codec {

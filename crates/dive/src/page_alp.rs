@@ -2,10 +2,10 @@
 
 use crate::explained::{Explained, MOST, more, unpacked};
 
-/// The bytes of a page; a value has `width` bytes, 4 or 8.
+/// Explains the bytes of a page; a value has `width` bytes, 4 or 8.
 pub(crate) fn explain_alp(bytes: &[u8], at: usize, width: usize) -> Vec<Explained> {
     let mut walk = Walk { bytes, at, from: 0, out: Vec::new() };
-    // What is cut off ends what is explained.
+    // Where bytes are cut off, the explanation ends.
     let _ = walk.page(width);
     let (from, mut out) = (walk.from, walk.out);
     more(&mut out, bytes, from, at);
@@ -20,7 +20,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The next bytes, the lowest first, as a number.
+    /// Reads a little-endian number.
     fn number(&mut self, len: usize, name: String, about: &str) -> Option<u64> {
         let start = self.from;
         let stored = self.bytes.get(start..start.checked_add(len)?)?;

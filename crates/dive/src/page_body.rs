@@ -6,13 +6,13 @@ use crate::page_deltas;
 use marquetry_base::counted;
 use marquetry_format::Encoding;
 
-/// The runs of levels of at most `max`, from byte `at` of the page on.
+/// Explains the runs of levels of at most `max`, from byte `at` of the page on.
 pub(crate) fn explain_levels(bytes: &[u8], at: usize, max: u8, what: &str, means: &str) -> Vec<Explained> {
     let width = u8::BITS - max.leading_zeros();
     runs(bytes, at, width, what, &format!("{means} Encodings.md, Run Length Encoding / Bit-Packing Hybrid."))
 }
 
-/// What the bytes of the values are, from byte `at` of the page on.
+/// Explains the bytes of values, from byte `at` of the page on.
 pub(crate) fn explain_values(
     bytes: &[u8],
     at: usize,
@@ -32,7 +32,7 @@ pub(crate) fn explain_values(
     }
 }
 
-/// Runs of equal numbers, and of numbers of `width` bits side by side.
+/// RLE runs, and bit-packed runs of `width` bits.
 fn runs(bytes: &[u8], at: usize, width: u32, what: &str, about: &str) -> Vec<Explained> {
     let (mut out, mut from) = (Vec::new(), 0);
     while from < bytes.len() && out.len() < MOST {
@@ -103,7 +103,7 @@ fn boolean_runs(bytes: &[u8], at: usize) -> Vec<Explained> {
     out
 }
 
-/// Values of `width` bytes, or strings with their length in front.
+/// Values of `width` bytes, or strings with a length prefix.
 fn plain(bytes: &[u8], at: usize, width: Option<usize>) -> Vec<Explained> {
     let (mut out, mut from) = (Vec::new(), 0);
     let about = match width {

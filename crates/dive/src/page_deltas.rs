@@ -3,14 +3,14 @@
 use crate::explained::{Explained, MOST, more, unpacked, unzigzag, varint};
 use crate::text::shown;
 
-/// Numbers as differences.
+/// Explains DELTA_BINARY_PACKED numbers.
 pub(crate) fn numbers(bytes: &[u8], at: usize) -> Vec<Explained> {
     let mut deltas = Deltas::read(bytes, at, "", DELTAS);
     more(&mut deltas.out, bytes, deltas.end, at);
     deltas.out
 }
 
-/// The lengths of all strings, then all their bytes.
+/// Explains strings: the lengths of all, followed by all their bytes.
 pub(crate) fn strings(bytes: &[u8], at: usize) -> Vec<Explained> {
     let mut deltas = Deltas::read(bytes, at, "length: ", LENGTHS);
     let mut from = deltas.end;
@@ -26,7 +26,7 @@ pub(crate) fn strings(bytes: &[u8], at: usize) -> Vec<Explained> {
     deltas.out
 }
 
-/// How much each string shares with the one before it, and what is new of each.
+/// Explains strings by the length of the prefix that each shares with the previous one, and its suffix.
 pub(crate) fn shared_strings(bytes: &[u8], at: usize) -> Vec<Explained> {
     let mut prefixes = Deltas::read(bytes, at, "shared: ", SHARED);
     let rest = bytes.get(prefixes.end..).unwrap_or_default();
@@ -55,18 +55,18 @@ fn quoted(text: &[u8]) -> String {
     format!("\"{}{dots}\"", shown(&text[..text.len().min(MOST_SHOWN)].escape_ascii().to_string()))
 }
 
-/// Numbers as they are read.
+/// Numbers that are decoded for an explanation.
 struct Deltas {
     out: Vec<Explained>,
     values: Vec<i64>,
-    /// Where they end.
+    /// Offset of their end.
     end: usize,
 }
 
 impl Deltas {
     fn read(bytes: &[u8], at: usize, what: &str, about: &str) -> Deltas {
         let mut deltas = Deltas { out: Vec::new(), values: Vec::new(), end: 0 };
-        // What is cut off ends what is explained.
+        // Where bytes are cut off, the explanation ends.
         let _ = deltas.fill(bytes, at, what, about);
         deltas
     }
@@ -87,7 +87,7 @@ impl Deltas {
             return Some(());
         }
         let of_miniblock = usize::try_from(block_size).ok()?.checked_div(miniblocks)?;
-        // A block has a byte for each miniblock; one without values would not end.
+        // A block has a byte for each miniblock; miniblocks without values would never end.
         if of_miniblock == 0 || miniblocks > bytes.len() {
             return None;
         }
@@ -192,9 +192,9 @@ const HEADER: [(&str, &str); 4] = [
 const DELTAS: &str = "Encodings.md, Delta Encoding (DELTA_BINARY_PACKED).";
 const LENGTHS: &str = "The lengths of all strings, then all their bytes. Encodings.md, Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY).";
 const SHARED: &str = "How many bytes each string shares with the one before it, then how many are new, then what is new of each. Encodings.md, Delta Strings (DELTA_BYTE_ARRAY).";
-/// Numbers that are decoded: those behind them are not explained.
+/// Maximum number of decoded values: later ones are not explained.
 const MOST_VALUES: usize = 100_000;
-/// Bytes of a string that are shown.
+/// Maximum number of string bytes that are shown.
 const MOST_SHOWN: usize = 40;
 
 #[cfg(test)]

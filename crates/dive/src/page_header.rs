@@ -1,6 +1,6 @@
 //! A page header, field by field.
 //!
-//! Read here once more, and not by the reader of headers: that one passes over what it does not need, and tells no places.
+//! This is a parser of its own: the reader of headers skips what it does not need, and records no offsets.
 
 use crate::explained::Explained;
 use crate::footer_structs::STATISTICS;
@@ -23,7 +23,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// All fields of a struct; `None` if they have no end.
+    /// All fields of a struct; `None` if they do not end.
     fn fields(&mut self, known: &Known, depth: usize) -> Option<()> {
         let mut last = 0;
         loop {

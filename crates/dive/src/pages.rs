@@ -1,4 +1,4 @@
-//! The pages of a chunk, by their headers, which are read as far as they are seen.
+//! The pages of a chunk, whose headers are read as far as they are displayed.
 
 use crate::opened_file::OpenedFile;
 use crate::page::Page;
@@ -16,7 +16,7 @@ pub(crate) struct Pages {
     column: usize,
     reader: Option<PageReader>,
     found: Vec<LocatedHeader>,
-    /// Why there are no more.
+    /// Why no more pages can be read.
     problem: Option<String>,
 }
 
@@ -118,5 +118,5 @@ impl Screen for Pages {
     }
 }
 
-/// Headers that are read before they are seen.
+/// Headers that are read ahead of the display.
 const AHEAD: usize = 100;

@@ -1,4 +1,4 @@
-//! The prompt: the line in which a search, a filter or a place to go to is typed.
+//! The prompt: the line for a search, a filter or a place to go to.
 
 /// A line that is being typed.
 #[derive(Debug)]
@@ -7,7 +7,7 @@ pub(crate) struct Prompt {
     pub(crate) text: String,
 }
 
-/// What a line is for.
+/// The purpose of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PromptKind {
     Search,
@@ -16,7 +16,7 @@ pub(crate) enum PromptKind {
 }
 
 impl PromptKind {
-    /// What stands in front of the line.
+    /// The label in front of the line.
     pub(crate) fn label(self) -> &'static str {
         match self {
             PromptKind::Search => "search: ",
@@ -26,7 +26,7 @@ impl PromptKind {
     }
 }
 
-/// Where to go.
+/// A place to go to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A row of the list.
@@ -37,7 +37,7 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// `12`, `r 12` or `@12`, with or without commas between thousands; `None` if it is none of them.
+    /// Parses `12`, `r 12` or `@12`, with or without commas between thousands; `None` for other text.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text: String = text.chars().filter(|c| !matches!(c, ',' | ' ' | '_')).collect();
         Some(match (text.strip_prefix('@'), text.strip_prefix('r')) {

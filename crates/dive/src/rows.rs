@@ -1,4 +1,4 @@
-//! The rows of the file, as many as are seen.
+//! The rows of the file, as many as are displayed.
 
 use crate::opened_file::OpenedFile;
 use crate::screen::Screen;
@@ -13,20 +13,20 @@ use marquetry_inspect::value_texts;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Rows.
+/// A list of rows.
 pub(crate) struct Rows {
     file: Rc<OpenedFile>,
     wanted: Wanted,
-    /// Columns of the table that are seen, by their numbers.
+    /// The indices of the columns on display.
     columns: Range<usize>,
-    /// The row that the window begins with, and the texts in it.
+    /// The first row of the window, and the texts of its rows.
     window: (usize, Vec<Vec<String>>),
-    /// How many rows there are, as far as it is known, and whether that is all.
+    /// The number of rows as far as known, and whether that is all.
     known: (usize, bool),
     problem: Option<String>,
 }
 
-/// Which rows and columns.
+/// The rows and columns that are shown.
 #[derive(Clone)]
 enum Wanted {
     All,
@@ -36,7 +36,7 @@ enum Wanted {
 }
 
 impl Rows {
-    /// All rows, or those of which a predicate is true.
+    /// All rows, or those for which a predicate is true.
     pub(crate) fn new(file: Rc<OpenedFile>, predicate: Option<Predicate>) -> Self {
         let all = usize::try_from(file.metadata().num_rows()).unwrap_or(usize::MAX);
         let (wanted, known) = match predicate {
@@ -152,7 +152,7 @@ impl Screen for Rows {
         {
             return;
         }
-        // What is before the last row is seen, too.
+        // The rows before the last one are on display, too.
         let first = last.saturating_sub(WINDOW / 2);
         if let Err(error) = self.read(first) {
             self.problem = Some(shown(&error.to_string()));
@@ -203,5 +203,5 @@ impl Screen for Rows {
 
 /// Rows that are read at once.
 const WINDOW: usize = 400;
-/// Columns that are read at once: more are not seen.
+/// Columns that are read at once: no more are on display.
 const COLUMNS: usize = 30;

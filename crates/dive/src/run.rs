@@ -1,4 +1,4 @@
-//! Runs the walk on a terminal: draws, waits for keys and the mouse, and leaves the terminal as it was.
+//! Runs the explorer on a terminal: draws, waits for keys and the mouse, and restores the terminal.
 
 use crate::dive::Dive;
 use crate::input::{Input, Key};
@@ -23,11 +23,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Whether the terminal is ours.
+/// Whether the terminal is in our mode.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Walks through the file on the terminal, until its user has seen enough. `cancel` is cancelled by Ctrl-C, so that what is being read is
-/// not waited for. The terminal is as before when this returns, fails or panics.
+/// Runs the explorer on the terminal until its user ends it. Ctrl-C cancels `cancel`, so that a read in progress is not
+/// waited for. The terminal is restored when this returns, fails or panics.
 pub fn run(file: OpenedFile, colour: bool, cancel: &CancelToken) -> io::Result<()> {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -46,10 +46,10 @@ fn take_terminal() -> io::Result<()> {
     execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, cursor::Hide)
 }
 
-/// Gives the terminal back, if [`run`] has it: for who ends the process from elsewhere.
+/// Restores the terminal, if [`run`] has it: for code that ends the process from elsewhere.
 pub fn restore_terminal() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // There is nowhere left to say that this failed.
+        // There is nowhere left to report that this failed.
         let _ = execute!(stdout(), DisableMouseCapture, LeaveAlternateScreen, cursor::Show);
         let _ = disable_raw_mode();
     }
@@ -64,7 +64,7 @@ fn walk(mut dive: Dive, colour: bool, inputs: &Receiver<Woken>) -> io::Result<()
             is_covered = life.during(|| dive.draw(frame.buffer_mut(), colour)).1;
         })?;
         if is_covered {
-            // What was read is there by now.
+            // The read has ended by now.
             terminal = cleared()?;
             terminal.draw(|frame| dive.draw(frame.buffer_mut(), colour))?;
         }
@@ -85,13 +85,14 @@ fn walk(mut dive: Dive, colour: bool, inputs: &Receiver<Woken>) -> io::Result<()
     Ok(())
 }
 
-/// The terminal with nothing on it. Its own `clear` asks where the cursor is, and the answer would go to the thread that reads keys.
+/// An empty terminal. The terminal's own `clear` asks for the cursor position, and the thread that reads keys would get
+/// the answer.
 fn cleared() -> io::Result<Terminal<CrosstermBackend<io::Stdout>>> {
     execute!(stdout(), Clear(ClearType::All))?;
     Terminal::new(CrosstermBackend::new(stdout()))
 }
 
-/// Has the terminal put text on the clipboard.
+/// Has the terminal copy text to the clipboard.
 fn copy(text: &str) -> io::Result<()> {
     let mut out = stdout();
     let text: String = text.chars().take(MOST_COPIED).collect();
@@ -106,7 +107,7 @@ enum Woken {
     Failed(io::Error),
 }
 
-/// Keys, from a thread of their own: Ctrl-C counts while a page is read, too.
+/// Keys, read on a thread of their own: Ctrl-C works while a page is read.
 fn inputs(cancel: CancelToken) -> Receiver<Woken> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -133,8 +134,8 @@ fn inputs(cancel: CancelToken) -> Receiver<Woken> {
     receiver
 }
 
-/// Waits for keys, and looks every now and then whether the size is another. Fails if there is no terminal any more: at its end crossterm
-/// would read for ever, with all of a processor.
+/// Waits for keys, returning regularly so that a new size is noticed. Fails if the terminal is gone: at its end
+/// crossterm would read in a loop, with all of a processor.
 #[cfg(unix)]
 fn wait_for_input() -> io::Result<()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -145,7 +146,7 @@ fn wait_for_input() -> io::Result<()> {
         Ok(_) if waited[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
             Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the terminal was closed"))
         }
-        // A signal, such as that of a new size.
+        // A signal, such as for a new size.
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
     }
@@ -194,5 +195,5 @@ fn mouse(mouse: &MouseEvent) -> Option<Input> {
     }
 }
 
-/// Characters that are copied: many terminals take no more.
+/// Maximum number of copied characters: many terminals take no more.
 const MOST_COPIED: usize = 50_000;

@@ -7,11 +7,11 @@ use crate::text::shown;
 use marquetry_core::schema::{Node, NodeKind, Repetition};
 use std::rc::Rc;
 
-/// The schema as a tree, all of whose groups are open at first.
+/// The schema as a tree, with all groups open at first.
 pub(crate) struct SchemaTree {
     file: Rc<OpenedFile>,
     nodes: Vec<TreeNode>,
-    /// The nodes that are seen, by their number.
+    /// The indices of the visible nodes.
     seen: Vec<usize>,
 }
 

@@ -1,14 +1,14 @@
-//! The trait of all screens: a list of rows, what is said of each, and where Enter leads.
+//! The trait of all screens: a list of rows, the explanation of each, and where Enter leads.
 
-/// A list of rows, of which those that are seen are read.
+/// A list of rows, which are read when they are displayed.
 pub(crate) trait Screen {
-    /// Where one is: the last part of the path that stands on top.
+    /// The title of the screen: the last part of the path at the top.
     fn title(&self) -> String;
 
-    /// The heads of its columns; those with a `>` in front are of numbers, which end at the right.
+    /// The headings of the columns; a `>` in front marks a column of numbers, which is right-aligned.
     fn headings(&self) -> Vec<String>;
 
-    /// How many rows are known of, and whether these are all.
+    /// The number of known rows, and whether these are all.
     fn len(&self) -> (usize, bool);
 
     /// The row that is chosen first.
@@ -16,53 +16,53 @@ pub(crate) trait Screen {
         0
     }
 
-    /// Has rows known up to this one, if there are so many, and says which are seen and which columns of cells come first.
+    /// Has rows up to this one read, if they exist, and sets which rows and columns are on display.
     fn look_at(&mut self, _last: usize, _left: usize) {}
 
     /// The cells of a row.
     fn row(&mut self, index: usize) -> Vec<String>;
 
-    /// What there is to say of a row.
+    /// The explanation of a row.
     fn about(&mut self, _index: usize) -> String {
         String::new()
     }
 
-    /// Whether there is something below a row.
+    /// Whether Enter leads somewhere from a row.
     fn can_enter(&self, _index: usize) -> bool {
         false
     }
 
-    /// What is below a row.
+    /// The screen that Enter leads to.
     fn enter(&mut self, _index: usize) -> Option<Box<dyn Screen>> {
         None
     }
 
-    /// A key that this screen alone knows. Returns the row that is chosen then; `None` if it does not know the key.
+    /// Handles a key of this screen only. Returns the row that is then chosen; `None` if the key is unknown.
     fn key(&mut self, _key: char, _index: usize) -> Option<usize> {
         None
     }
 
-    /// Another screen that a key leads to from a row.
+    /// The screen that another key leads to from a row.
     fn go(&mut self, _key: char, _index: usize) -> Option<Box<dyn Screen>> {
         None
     }
 
-    /// Keys that this screen alone knows, for the last line.
+    /// The keys of this screen only, for the last line.
     fn keys(&self) -> &'static str {
         ""
     }
 
-    /// Whether columns to the left of those that are seen are left out by the screen itself.
+    /// Whether the screen itself omits columns that are scrolled out to the left.
     fn leaves_out_columns(&self) -> bool {
         false
     }
 
-    /// What of the rows fits a filter, if this screen has a filter of its own.
+    /// The filtered list, if this screen has a filter of its own.
     fn filtered(&mut self, _text: &str) -> Option<Result<Box<dyn Screen>, String>> {
         None
     }
 
-    /// Where in the file the row is, for who wants to see its bytes.
+    /// The offset of a row in the file, to show its bytes.
     fn byte(&mut self, _index: usize) -> Option<u64> {
         None
     }

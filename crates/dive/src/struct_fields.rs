@@ -10,15 +10,15 @@ use marquetry_inspect::ShownCount;
 pub(crate) struct StructFields {
     title: String,
     bytes: Bytes,
-    /// Where in the file the first of them is; `None` if they were decrypted.
+    /// Offset of the first byte in the file; `None` if the bytes were decrypted.
     place: Option<u64>,
     entries: Vec<Entry>,
 }
 
-/// What stands in a struct or a list.
+/// An entry of a struct or a list.
 struct Entry {
     name: Name,
-    /// Where it begins, with the head of a field; where its value does, and where it ends.
+    /// Offsets of its beginning, including a field's header, of its value, and of its end.
     start: usize,
     value: usize,
     end: usize,
@@ -34,14 +34,14 @@ enum Name {
         about: &'static str,
     },
     Element(usize),
-    /// The byte behind the last field.
+    /// The byte after the last field.
     End(&'static str),
-    /// What is no Thrift, or too much.
+    /// Bytes that are not Thrift, or too many.
     Rest(&'static str),
 }
 
 impl StructFields {
-    /// The struct that `bytes` begin with.
+    /// The struct at the beginning of `bytes`.
     pub(crate) fn new(
         title: impl Into<String>,
         bytes: Bytes,
@@ -144,7 +144,7 @@ fn rest(bytes: &[u8], at: usize, why: &'static str) -> Entry {
     Entry { name: Name::Rest(why), start: at, value: at, end: bytes.len(), wire: 0, kind: None }
 }
 
-/// What tells this struct from others of its kind.
+/// What distinguishes this struct from others of its type.
 fn summary(mut cursor: Cursor<'_>, known: &'static Known) -> Option<String> {
     let (mut known, mut path) = (known, known.summary.iter());
     let mut wanted = path.next()?;
@@ -253,5 +253,5 @@ impl Screen for StructFields {
     }
 }
 
-/// Elements of a list that are shown.
+/// Maximum number of list elements that are shown.
 const MOST: usize = 1_000_000;

@@ -1,9 +1,9 @@
-//! Text for a terminal: names and bytes that are shown, cut and broken into lines by their width.
+//! Text for a terminal: names and bytes, cut and wrapped by their display width.
 
 use marquetry_base::{Printable, to_hex};
 use unicode_width::UnicodeWidthChar;
 
-/// Text of the file on one line: nothing of it steers the terminal, and it has an end.
+/// Text of the file on one line: made harmless for the terminal, and limited in length.
 pub(crate) fn shown(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", Printable(&text[..end])),
@@ -11,7 +11,7 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
-/// Bytes as two digits each, with spaces between; the first of many.
+/// The first `most` bytes as two digits each, with spaces between.
 pub(crate) fn hex(bytes: &[u8], most: usize) -> String {
     let mut out: Vec<String> = bytes.iter().take(most).map(|byte| to_hex(&[*byte])).collect();
     if bytes.len() > most {
@@ -20,7 +20,7 @@ pub(crate) fn hex(bytes: &[u8], most: usize) -> String {
     out.join(" ")
 }
 
-/// So much of a text as `width` columns of a terminal hold; `…` stands for what is left out.
+/// The text cut to `width` terminal columns, ending in `…` if something is left out.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     let wide = |c: char| c.width().unwrap_or(0);
     if text.chars().map(wide).sum::<usize>() <= width {
@@ -40,12 +40,12 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     out
 }
 
-/// Columns of a terminal that a text takes.
+/// The width of a text in terminal columns.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-/// A text in lines of at most `width` columns, broken at spaces.
+/// Wraps a text to lines of at most `width` columns, at spaces.
 pub(crate) fn lines(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -62,7 +62,7 @@ pub(crate) fn lines(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Characters of a text that are shown.
+/// Maximum number of characters that are shown.
 const LONGEST: usize = 500;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Thrift's compact protocol, byte by byte: what a reader of structs passes over is wanted here, and where it is.
+//! Thrift's compact protocol, byte by byte: keeps what a reader of structs skips, and the offsets.
 
 use crate::explained::{unzigzag, varint};
 use crate::text::{hex, shown};
@@ -10,14 +10,14 @@ use marquetry_format::{
 pub(crate) struct Known {
     pub(crate) name: &'static str,
     pub(crate) fields: &'static [Field],
-    /// Fields that lead to what tells one of many from others.
+    /// The path of field ids to the value that distinguishes structs of this type.
     pub(crate) summary: &'static [u64],
 }
 
-/// The number of a field, its name, what its value is, and what it means.
+/// The id of a field, its name, the kind of its value, and its meaning.
 pub(crate) struct Field(pub(crate) u64, pub(crate) &'static str, pub(crate) Kind, pub(crate) &'static str);
 
-/// What a value is.
+/// The kind of a value.
 pub(crate) enum Kind {
     Number,
     Double,
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
     List(&'static Kind),
 }
 
-/// How a value is written: the types of the compact protocol.
+/// The types of the compact protocol.
 pub(crate) mod wire {
     pub(crate) const TRUE: u8 = 1;
     pub(crate) const FALSE: u8 = 2;
@@ -51,13 +51,13 @@ pub(crate) mod wire {
     pub(crate) const UUID: u8 = 13;
 }
 
-/// The head of a field: its number, and how it is written.
+/// The header of a field: its id, and its type.
 pub(crate) struct Head {
     pub(crate) id: u64,
     pub(crate) wire: u8,
 }
 
-/// A place in bytes.
+/// A position in bytes.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     pub(crate) bytes: &'a [u8],
@@ -85,7 +85,8 @@ impl<'a> Cursor<'a> {
         Some(value)
     }
 
-    /// The head of the field behind the one of number `last`; `Some(None)` at the end of the struct, `None` if there is no such thing here.
+    /// The header of the field after the one with id `last`; `Some(None)` at the end of the struct, `None` for invalid
+    /// bytes.
     pub(crate) fn head(&mut self, last: u64) -> Option<Option<Head>> {
         let head = self.byte()?;
         if head == 0 {
@@ -98,11 +99,11 @@ impl<'a> Cursor<'a> {
         Some(Some(Head { id, wire: head & 15 }))
     }
 
-    /// How the elements of a list are written, and how many there are.
+    /// The type of a list's elements, and their number.
     pub(crate) fn list(&mut self) -> Option<(u8, u64)> {
         let head = self.byte()?;
         let len = if head >> 4 == 15 { self.number()? } else { u64::from(head >> 4) };
-        // A boolean is a byte in a list.
+        // A boolean in a list takes a byte.
         let element = head & 15;
         Some((if matches!(element, wire::TRUE | wire::FALSE) { wire::BYTE } else { element }, len))
     }
@@ -124,7 +125,7 @@ impl<'a> Cursor<'a> {
             }
             wire::LIST | wire::SET => {
                 let (element, len) = self.list()?;
-                // Each has a byte at least: so what the length claims has an end.
+                // Each element has at least a byte, so a false length ends with the bytes.
                 (0..len).try_for_each(|_| self.skip_within(element, depth + 1))
             }
             wire::STRUCT => loop {
@@ -138,7 +139,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A value that is no struct and no list, as text; what its kind leaves open is shown as it is written.
+    /// A value other than a struct or list, as text; without a kind it is shown as written.
     pub(crate) fn value(&mut self, wire: u8, kind: Option<&Kind>) -> Option<String> {
         Some(match wire {
             wire::TRUE => "true".to_owned(),
@@ -170,7 +171,7 @@ impl<'a> Cursor<'a> {
 }
 
 fn number(value: i64, kind: Option<&Kind>) -> String {
-    // What 32 bits do not hold is no member of an enumeration.
+    // Values beyond 32 bits are no members of an enumeration.
     let Ok(n) = i32::try_from(value) else { return value.to_string() };
     match kind {
         Some(Kind::PageType) => format!("{value}: {}", PageType(n)),
@@ -185,7 +186,7 @@ fn number(value: i64, kind: Option<&Kind>) -> String {
     }
 }
 
-/// Bytes of a text that are looked at.
+/// Maximum bytes of a text that are read.
 const MOST_TEXT: usize = 4_000;
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(crate) fn texts(values: &Values, as_type: &DataType) -> Result<Vec<Option<St
     marquetry_inspect::value_texts(&array)
 }
 
-/// Never fails: what cannot become the type is shown as it is stored.
+/// Never fails: values that cannot become the type are shown as stored.
 fn array(values: &Values, as_type: &DataType) -> ArrayRef {
     match values {
         Values::Bit(bits) => Arc::new((0..bits.len()).map(|i| Some(bits.get(i))).collect::<BooleanArray>()),
@@ -83,7 +83,7 @@ fn strings<'a>(values: impl Iterator<Item = &'a [u8]>, as_type: &DataType) -> Ar
     }
 }
 
-/// Bytes of a value that are looked at: more than the characters that are shown can have.
+/// Bytes of a value that are read: more than the shown characters can have.
 const MOST: usize = 4_000;
 
 #[cfg(test)]

@@ -150,5 +150,5 @@ impl Screen for PageValues {
     }
 }
 
-/// Entries of a page that are shown.
+/// Maximum number of entries that are shown.
 const MOST: usize = 100_000;

@@ -5,7 +5,7 @@ use marquetry_arrow::variant::VariantColumn;
 use marquetry_base::Result;
 use marquetry_variant::json;
 
-/// The JSON of each row, shredded or not; `None` where there is no value. Fails if one is damaged.
+/// The JSON of each row, shredded or not; `None` if there is no value. Fails if one is damaged.
 pub(crate) fn variant_texts(array: &dyn Array) -> Result<Vec<Option<String>>> {
     let column = VariantColumn::try_new(array)?;
     let mut reader = column.reader();

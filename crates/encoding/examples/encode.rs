@@ -1,26 +1,26 @@
 //! Measures every encoder: `cargo run --profile dist -p marquetry-encoding --example encode`.
 //!
-//! Million values a second, the best of some rounds; each round encodes a chunk in blocks of 8,192 values and ends a page
-//! after every 20,480 or so, as a writer does. An argument keeps the lines that contain it.
+//! Prints million values per second, the best of some rounds. Each round encodes a chunk in blocks of 8,192 values and
+//! ends a page after every 20,480 or so, as a writer does. An argument selects the lines that contain it.
 
 use marquetry_encoding::registry::ENCODINGS;
 use marquetry_encoding::{PhysicalType, StringViews, Values};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Values in a chunk.
+/// Number of values in a chunk.
 const CHUNK: usize = 1 << 18;
-/// Values that come at a time, and how many of these make a page.
+/// Number of values in a block, and of blocks in a page.
 const BLOCK: usize = 8192;
 const BLOCKS_IN_PAGE: usize = 3;
-/// Short and many, because a shared machine is seldom undisturbed for long.
+/// Number of rounds: short and many, because a shared machine is seldom undisturbed for long.
 const ROUNDS: usize = 30;
 
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
     for (name, physical, values) in sets() {
         for row in ENCODINGS.iter().filter(|row| (row.supports)(physical) && row.code != 2) {
-            // ALP encodes by trying, and has no part in this.
+            // Leaves out ALP, which encodes by trial.
             let line = format!("{} {name}", row.name);
             if row.code == 10 || !line.contains(&filter) {
                 continue;
@@ -37,7 +37,7 @@ fn main() {
     }
 }
 
-/// Encodes all, and returns how many bytes the data pages have.
+/// Encodes all values and returns the total size of the data pages in bytes.
 fn encode(
     encoder: fn(PhysicalType) -> marquetry_base::Result<Box<dyn marquetry_encoding::Encode>>,
     physical: PhysicalType,
@@ -115,7 +115,7 @@ fn decimals() -> Values {
     Values::Fixed(marquetry_encoding::FixedLenBytes::from_bytes(16, bytes.collect()))
 }
 
-/// A number that looks random and is always the same for `i`.
+/// Returns a number that looks random and is always the same for `i`.
 fn mix(i: u64) -> u64 {
     let mut word = i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

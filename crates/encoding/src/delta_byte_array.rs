@@ -72,7 +72,7 @@ mod tests {
         Values::Bytes(StringViews::from_iter(strings))
     }
 
-    /// Pages of prefixes and suffixes as given, right or wrong.
+    /// Encodes a page of these prefix lengths and suffixes, which need not fit each other.
     fn page(prefixes: &[u32], suffixes: &[&[u8]]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut deltas = DeltaWriter::new();
@@ -153,7 +153,7 @@ mod tests {
                 memory: marquetry_base::MemoryBudget::default(),
             }
         };
-        // 16 KiB each, of which one byte is new.
+        // Each value has 16 KiB, of which only one byte is new.
         Decoder::new(&page(1_000)).unwrap().skip(1_000).unwrap();
         let error = Decoder::new(&page(30_000)).unwrap().skip(30_000).unwrap_err();
         assert_eq!(error.kind(), marquetry_base::ErrorKind::Limit, "{error}");

@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(views.buffers()[0], bytes);
         assert_eq!(Values::Bytes(views), values);
         assert!(decode(&bytes, 41).is_err());
-        // The last string is cut.
+        // The last string is cut off.
         assert!(decode(&bytes[..bytes.len() - 1], 40).is_err());
         assert!(decode(&bytes[..bytes.len() - 1], 39).is_ok());
     }

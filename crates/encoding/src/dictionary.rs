@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(needed(1), 1);
         assert_eq!(needed(1500), 700);
         assert_eq!(needed(3000), 902);
-        // A page of V1 does not say how many of its entries are null.
+        // The header of a V1 page counts nulls, too, so more indices may be requested than there are.
         assert_eq!(needed(4000), 902);
         assert_eq!(IndexDecoder::new(&PaddedBytes::copy_of(&[])).unwrap().entries_needed(3).unwrap(), 0);
     }

@@ -235,7 +235,7 @@ mod tests {
         push(&mut values, MIN_SHARED_BYTES..2 * MIN_SHARED_BYTES);
         assert_eq!(values.as_bytes().as_ptr(), page.as_slice().as_ptr());
         assert_eq!(values.as_bytes(), &bytes[..2 * MIN_SHARED_BYTES]);
-        // In two places: the last values of one page, and the first of another.
+        // Values in two places: the last of one page were copied, the first of the next one are still in their page.
         let mut apart = FixedLenBytes::new(4);
         push(&mut apart, 3 * MIN_SHARED_BYTES..4 * MIN_SHARED_BYTES);
         push(&mut apart, MIN_SHARED_BYTES..2 * MIN_SHARED_BYTES);
@@ -246,16 +246,16 @@ mod tests {
         assert_eq!(apart.blocks::<4>().unwrap().collect::<Vec<_>>().concat().as_flattened(), both);
         assert!(apart.blocks::<3>().is_none());
         assert_eq!(apart.into_bytes(), both);
-        // Not what follows.
+        // Values that do not follow those in the page are copied.
         let mut apart = values.clone();
         push(&mut apart, 0..MIN_SHARED_BYTES);
         assert_eq!(apart.as_bytes(), [&bytes[..2 * MIN_SHARED_BYTES], &bytes[..MIN_SHARED_BYTES]].concat());
         assert_eq!((apart.len(), apart == values), (3 * MIN_SHARED_BYTES / 4, false));
-        // The page's last values.
+        // The last values of the page are copied.
         push(&mut values, 2 * MIN_SHARED_BYTES..4 * MIN_SHARED_BYTES);
         assert_eq!(values, FixedLenBytes::from_bytes(4, bytes.clone()));
         assert_eq!(values.into_bytes(), bytes);
-        // Something else.
+        // Appending anything else copies the values that are in a page.
         let mut values = FixedLenBytes::new(4);
         push(&mut values, MIN_SHARED_BYTES..2 * MIN_SHARED_BYTES);
         values.push_nulls(1);

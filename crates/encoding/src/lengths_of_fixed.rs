@@ -76,10 +76,10 @@ mod tests {
 
     #[test]
     fn what_may_be_values_stays() {
-        // Four values, every second of which looks like a length.
+        // These may be four values, of which every other one looks like a length.
         let stored = with_lengths(&[*b"abcd", *b"efgh"]);
         assert!(of_exactly(&stored, FOUR, 4).is_none() && of_at_most(&stored, FOUR, 4).is_none());
-        // As many values as there may be, each of which is two times its length.
+        // Exactly six values, each of which looks like two lengths. If there may be nine values, they are taken for lengths.
         let twice = PaddedBytes::from([8, 0, 0, 0].repeat(2 * 6));
         let eight = PhysicalType::FixedLenByteArray(8);
         assert!(of_at_most(&twice, eight, 6).is_none() && of_at_most(&twice, eight, 9).is_some());

@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(counted(&levels), [0, 6, 7, 8, 11, 12, 13, 14, 15, 16]);
         assert_eq!(levels.entries_of_rows(9, 10).unwrap(), Some(10));
         assert!(levels.entries_of_rows(9, 17).is_err());
-        // In the middle of a row, what is left of it comes first.
+        // In the middle of a row, the rest of this row is counted first.
         let mut taken = Vec::new();
         levels.decode(2, &mut taken).unwrap();
         assert_eq!(levels.entries_of_rows(0, 14).unwrap(), Some(4));

@@ -369,13 +369,13 @@ mod tests {
         assert!(encode(&none).unwrap().is_empty());
     }
 
-    /// Lengths of which some have bytes that are not ASCII, or part of a character.
+    /// Some length fields have bytes that are not ASCII, or that look like a part of a character.
     #[test]
     fn text_is_looked_at_with_its_lengths() {
         let lengths = [5, 127, 128, 129, 3, 200, 0, 255, 256, 1000, 13, 384, 12, 129, 7, 1];
         let read = |strings: &[Vec<u8>]| {
             let page = encode(&Values::Bytes(strings.iter().collect())).unwrap();
-            // Looked at together, where that says that they are text, and each by itself.
+            // Strings are validated together, or one by one if the page has few values for its size.
             let [together, apart] = [usize::MAX, 1].map(|max_values| {
                 let page = EncodedPage::new(&page, PhysicalType::ByteArray, max_values);
                 let mut values = Values::Bytes(StringViews::new());

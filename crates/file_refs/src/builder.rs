@@ -1,4 +1,4 @@
-//! Columns of FILE made from files of this machine.
+//! Builds columns of FILE from local files.
 
 use crate::checksum::{Algorithm, Hasher};
 use crate::column::FILE_EXTENSION;

@@ -1,4 +1,4 @@
-//! URIs of files of this machine, which stay within directories.
+//! URIs of local files, which must stay within directories.
 
 use marquetry_base::{Error, Printable, Result};
 use marquetry_core::io::LocalFile;

@@ -1,4 +1,4 @@
-//! Without files of this machine no URI leads to one.
+//! Replaces local files in builds without them: no URI leads to one.
 
 use marquetry_base::{Error, Result};
 use marquetry_core::source::Source;

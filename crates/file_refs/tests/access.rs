@@ -75,7 +75,7 @@ fn where_bytes_are() {
     ] {
         assert!(all(uri, offset, size).is_err(), "{uri:?} {offset:?} {size:?}");
     }
-    // What is in the value is there, whatever else is said.
+    // Inline bytes are available whatever the other fields are.
     let inline = FileRef { inline: Some(b""), offset: Some(-1), ..FileRef::default() };
     assert_eq!(inline.location().unwrap(), Location::Inline(b""));
 }
@@ -104,7 +104,7 @@ fn checksums_are_compared_at_the_end() {
         assert_eq!(read(&access, &of(&right)).unwrap(), b"some bytes");
         let wrong = algorithm.of(b"other bytes").unwrap();
         assert!(message(&access, &of(&wrong)).contains("the checksum is"), "{wrong}");
-        // Whoever reads on is told again, and not that it ends there.
+        // Later reads fail again, instead of reporting the end.
         let mut reader = access.open(&of(&wrong)).unwrap();
         assert!((0..3).all(|_| reader.next_part().is_err()), "{wrong}");
         assert_eq!(read(&access.clone().without_checksums(), &of(&wrong)).unwrap(), b"some bytes");

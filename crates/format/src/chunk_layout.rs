@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// What a view says, but for where.
+    /// Formats the contents of a view, without positions.
     fn said(view: &ChunkView<'_>) -> String {
         let lists = (
             view.encodings().iter().collect::<Vec<_>>(),
@@ -336,7 +336,7 @@ mod tests {
             }
         };
         assert!(layout_of(&|_| ()).is_some());
-        // Five bytes may be more than 32 bits.
+        // A varint of five bytes may not fit in 32 bits.
         assert!(layout_of(&|meta| meta.codec.0 = i32::MIN).is_none());
         assert!(layout_of(&|meta| meta.encodings[1].0 = i32::MAX).is_none());
         assert!(layout_of(&|meta| meta.encoding_stats.as_mut().unwrap()[1].count = 64).is_none());

@@ -174,7 +174,7 @@ fn no_flipped_bit_panics() {
         for bit in 0..bits {
             let mut flipped = bytes.to_vec();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            // Either result is right, as long as there is one.
+            // Success and failure are both right, as long as nothing panics.
             let _ = parse_metadata(&flipped, &Limits::default());
             let _ = PageHeader::read(&mut Reader::new(&flipped));
             let _ = Reader::new(&flipped).skip(Wire::Struct);
@@ -249,7 +249,7 @@ fn malformed_logical_types_are_unknown() {
 
 #[test]
 fn what_was_not_understood_is_not_written_as_more() {
-    // A writer's DATE that is a number is no DATE, neither here nor in a footer that is written again.
+    // A DATE that is a number instead of a struct is not a DATE, and must not become one when the footer is written again.
     #[rustfmt::skip]
     let date = [
         0x65, 0x02, // 6 DATE: an i32, not a struct
@@ -270,7 +270,7 @@ fn what_was_not_understood_is_not_written_as_more() {
     let mut w = Writer::new();
     member.write(&mut w);
     assert_eq!(w.finish(), [0x00]);
-    // What is not known at all keeps its number.
+    // A member with an unknown id keeps its id.
     let mut w = Writer::new();
     LogicalType::Unknown(40).write(&mut w);
     assert_eq!(LogicalType::read(&mut Reader::new(&w.finish())).unwrap(), LogicalType::Unknown(40));
@@ -278,7 +278,7 @@ fn what_was_not_understood_is_not_written_as_more() {
 
 #[test]
 fn claimed_lengths_are_not_trusted() {
-    // Lists, binaries and maps that claim 2^31, 2^31 - 1 and 2^64 - 1 elements, with 3 bytes behind.
+    // Lists, binaries and maps that claim 2^31, 2^31 - 1 and 2^64 - 1 elements, followed by only 3 bytes.
     #[rustfmt::skip]
     let lengths: [&[u8]; 3] = [
         &[0x80, 0x80, 0x80, 0x80, 0x08],
@@ -329,7 +329,7 @@ fn unknown_fields_nest_to_a_limit() {
 
 #[test]
 fn depth_is_given_back() {
-    // More structs, lists and maps in a row than may be in each other.
+    // More structs, lists and maps in a row than may be nested.
     let mut bytes = Vec::new();
     for _ in 0..100 {
         bytes.extend([0x1c, 0x00]); // a struct

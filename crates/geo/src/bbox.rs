@@ -1,12 +1,12 @@
-//! Bounding boxes that are asked for, and which geometries intersect them.
+//! Bounding boxes to search for, and the geometries that intersect them.
 
 use crate::kind::dimensions_of_code;
 use crate::summary::{self, Extent};
 use marquetry_base::{Error, Result};
 use std::fmt;
 
-/// A box that is asked for: ranges of x and y, and perhaps of z and m. Edges belong to it. Where the least x is greater than the
-/// greatest the box wraps: it has what is at least the one or at most the other, as across the antimeridian.
+/// A box to search for: ranges of x and y, and optionally of z and m. Its edges belong to it. If the minimum of x is greater than
+/// the maximum, the box wraps: it includes all x from the minimum up and all up to the maximum, as across the antimeridian.
 ///
 /// ```
 /// use marquetry_geo::{BBox, wkt};
@@ -24,7 +24,7 @@ pub struct BBox {
 }
 
 impl BBox {
-    /// Fails if a number is NaN, or if `ymin` is greater than `ymax`.
+    /// Creates a box. Fails if a number is NaN, or if `ymin` is greater than `ymax`.
     pub fn new(xmin: f64, ymin: f64, xmax: f64, ymax: f64) -> Result<Self> {
         if xmin.is_nan() || xmax.is_nan() {
             return Err(Error::argument("NaN is no edge of a box"));
@@ -32,17 +32,17 @@ impl BBox {
         Ok(BBox { x: (xmin, xmax), y: checked("y", ymin, ymax)?, z: None, m: None })
     }
 
-    /// Asks for z, too, unless both numbers are infinite. Fails if a number is NaN, or the least is greater than the greatest.
+    /// Adds a range of z, unless both numbers are infinite. Fails if a number is NaN, or if the minimum is greater than the maximum.
     pub fn with_z(self, zmin: f64, zmax: f64) -> Result<Self> {
         Ok(BBox { z: Some(checked("z", zmin, zmax)?).filter(|range| *range != EVERYTHING), ..self })
     }
 
-    /// Asks for m, too, as [`with_z`](Self::with_z) does for z.
+    /// Adds a range of m, as [`with_z`](Self::with_z) does for z.
     pub fn with_m(self, mmin: f64, mmax: f64) -> Result<Self> {
         Ok(BBox { m: Some(checked("m", mmin, mmax)?).filter(|range| *range != EVERYTHING), ..self })
     }
 
-    /// Of four numbers (x, y), six (x, y, z) or eight (x, y, z, m): first the least ones, then the greatest.
+    /// Creates a box from four numbers (x, y), six (x, y, z) or eight (x, y, z, m): all minima first, then all maxima.
     pub fn of_numbers(numbers: &[f64]) -> Result<Self> {
         match *numbers {
             [xmin, ymin, xmax, ymax] => BBox::new(xmin, ymin, xmax, ymax),
@@ -54,7 +54,7 @@ impl BBox {
         }
     }
 
-    /// What [`of_numbers`](Self::of_numbers) takes. Of a box with m and without z, z is everything.
+    /// Returns the numbers that [`of_numbers`](Self::of_numbers) accepts. For a box with m and without z, the range of z is infinite.
     pub fn numbers(&self) -> Vec<f64> {
         let z = self.z.or(self.m.map(|_| EVERYTHING));
         let ranges = [Some(self.x), Some(self.y), z, self.m];
@@ -62,7 +62,7 @@ impl BBox {
         ranges().map(|range| range.0).chain(ranges().map(|range| range.1)).collect()
     }
 
-    /// The range of x. It wraps if the first is greater.
+    /// The range of x. It wraps if the first number is greater.
     pub fn x(&self) -> (f64, f64) {
         self.x
     }
@@ -72,17 +72,17 @@ impl BBox {
         self.y
     }
 
-    /// The range of z, if it is asked for.
+    /// The range of z, if there is one.
     pub fn z(&self) -> Option<(f64, f64)> {
         self.z
     }
 
-    /// The range of m, if it is asked for.
+    /// The range of m, if there is one.
     pub fn m(&self) -> Option<(f64, f64)> {
         self.m
     }
 
-    /// Whether a range of x has something in common with this box's. Either may wrap.
+    /// Whether a range of x overlaps the box. Either may wrap.
     pub fn meets_x(&self, (min, max): (f64, f64)) -> bool {
         let (xmin, xmax) = self.x;
         match (xmin > xmax, min > max) {
@@ -93,28 +93,28 @@ impl BBox {
         }
     }
 
-    /// Whether a range of y has something in common with this box's.
+    /// Whether a range of y overlaps the box.
     pub fn meets_y(&self, range: (f64, f64)) -> bool {
         overlap(self.y, range)
     }
 
-    /// The same of z; true if it is not asked for.
+    /// Whether a range of z overlaps the box; true if the box has none.
     pub fn meets_z(&self, range: (f64, f64)) -> bool {
         self.z.is_none_or(|z| overlap(z, range))
     }
 
-    /// The same of m.
+    /// Whether a range of m overlaps the box; true if the box has none.
     pub fn meets_m(&self, range: (f64, f64)) -> bool {
         self.m.is_none_or(|m| overlap(m, range))
     }
 
-    /// Whether a geometry in well-known binary has something in common with the box. Fails if the bytes are no geometry.
+    /// Returns whether a geometry in well-known binary may intersect the box. Fails if the bytes are not a geometry.
     ///
-    /// - In the plane that is so if the box of its positions has: for points exactly then.
-    /// - Where edges are curves (`are_edges_curved`, as of GEOGRAPHY), a geometry of points has if one of its points has; of one with
-    ///   edges it is not known where they run, so it always has. So has one with arcs of circles.
-    /// - An empty geometry has not, nor has one without a number for x, or for y.
-    /// - A geometry without z, or m, has any. One whose z, or m, is NaN has none.
+    /// - In the plane, it does if the box of its positions does. For points this is exact.
+    /// - Where edges are curves (`are_edges_curved`, as for GEOGRAPHY), a geometry of points does if one of its points
+    ///   does. The course of edges is unknown, so a geometry with edges always does. So does one with arcs of circles.
+    /// - An empty geometry does not, nor does one without a position that has both x and y.
+    /// - A geometry without z, or m, matches any range of it. One whose z, or m, is always NaN matches none.
     pub fn intersects(&self, wkb: &[u8], are_edges_curved: bool) -> Result<bool> {
         let (mut extent, mut is_inside, mut is_empty) = (Extent::default(), false, true);
         let shape = summary::positions(wkb, |position| {
@@ -139,7 +139,7 @@ impl BBox {
         })
     }
 
-    /// Whether a position is inside, as far as it has numbers.
+    /// Whether a position is inside, by those numbers that it has.
     fn has(&self, [x, y, z, m]: [f64; 4]) -> bool {
         self.meets_x((x, x))
             && self.meets_y((y, y))
@@ -149,7 +149,7 @@ impl BBox {
 }
 
 impl fmt::Display for BBox {
-    /// The numbers with commas between them.
+    /// Writes the numbers, separated by commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, number) in self.numbers().into_iter().enumerate() {
             let mut text = String::new();

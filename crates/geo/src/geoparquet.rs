@@ -11,10 +11,10 @@ use marquetry_base::{Error, Result};
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// The key of a file's key-value metadata that the JSON stands under.
+/// The key of the JSON in the key-value metadata of a file.
 pub const KEY: &str = "geo";
 
-/// A version of GeoParquet that is written here.
+/// A version of GeoParquet that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Version {
@@ -27,10 +27,10 @@ pub enum Version {
 }
 
 impl Version {
-    /// All of them, the oldest first.
+    /// All versions, the oldest first.
     pub const ALL: [Version; 3] = [Version::V1_0, Version::V1_1, Version::V2_0];
 
-    /// As the metadata has it: `1.1.0`.
+    /// The version as in the metadata: `1.1.0`.
     pub fn full(self) -> &'static str {
         match self {
             Version::V1_0 => "1.0.0",
@@ -41,13 +41,14 @@ impl Version {
 }
 
 impl fmt::Display for Version {
-    /// As it is asked for: `1.1`.
+    /// Writes the short form, as in options: `1.1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.full()[..3])
     }
 }
 
-/// What the metadata says. Made of any JSON object: what is missing in it or wrong is what [`problems`](Self::problems) says.
+/// The GeoParquet metadata of a file. They can be created from any JSON object; [`problems`](Self::problems) reports
+/// what is missing or wrong.
 ///
 /// ```
 /// use marquetry_geo::GeoParquet;
@@ -64,7 +65,7 @@ pub struct GeoParquet {
 }
 
 impl GeoParquet {
-    /// No columns yet.
+    /// Creates metadata without columns.
     pub fn new(version: Version, primary_column: &str) -> Self {
         let mut fields = Map::new();
         fields.insert("version".to_owned(), version.full().into());
@@ -73,7 +74,7 @@ impl GeoParquet {
         GeoParquet { fields }
     }
 
-    /// Fails if the text is no JSON, or no object.
+    /// Parses metadata. Fails if the text is not a JSON object.
     pub fn parse(text: &str) -> Result<Self> {
         match serde_json::from_str(text) {
             Ok(Value::Object(fields)) => Ok(GeoParquet { fields }),
@@ -82,22 +83,22 @@ impl GeoParquet {
         }
     }
 
-    /// The JSON.
+    /// Formats the metadata as JSON.
     pub fn to_json(&self) -> String {
         Value::Object(self.fields.clone()).to_string()
     }
 
-    /// As it is written there.
+    /// The version as it is written in the metadata.
     pub fn version(&self) -> Option<&str> {
         self.fields.get("version")?.as_str()
     }
 
-    /// The column that is meant where no other is named.
+    /// The column that is used if no other is named.
     pub fn primary_column(&self) -> Option<&str> {
         self.fields.get("primary_column")?.as_str()
     }
 
-    /// Columns of geometries by their names.
+    /// Iterates over the columns of geometries and their names.
     pub fn columns(&self) -> impl Iterator<Item = (&str, GeoColumn<'_>)> {
         let columns = self.fields.get("columns").and_then(Value::as_object);
         columns
@@ -106,7 +107,7 @@ impl GeoParquet {
             .filter_map(|(name, column)| Some((name.as_str(), GeoColumn { fields: column.as_object()? })))
     }
 
-    /// A column of geometries.
+    /// Returns a column of geometries.
     pub fn column(&self, name: &str) -> Option<GeoColumn<'_>> {
         let fields = self.fields.get("columns")?.get(name)?.as_object()?;
         Some(GeoColumn { fields })
@@ -117,18 +118,18 @@ impl GeoParquet {
         self.fields.insert("version".to_owned(), version.full().into());
     }
 
-    /// Sets the column that is meant where no other is named.
+    /// Sets the column that is used if no other is named.
     pub fn set_primary_column(&mut self, name: &str) {
         self.fields.insert("primary_column".to_owned(), name.into());
     }
 
-    /// The fields of a column, to be set; empty ones if there is no such column.
+    /// Returns the fields of a column, to be changed. Adds the column if there is none.
     pub fn column_mut(&mut self, name: &str) -> &mut Map<String, Value> {
         let columns = object(self.fields.entry("columns").or_insert(Value::Null));
         object(columns.entry(name).or_insert(Value::Null))
     }
 
-    /// Leaves out the columns of which `keep` says no, and gives the others the names it says.
+    /// Removes the columns for which `keep` returns `None`, and renames the others to the names that it returns.
     pub fn rename_columns(&mut self, keep: impl Fn(&str) -> Option<String>) {
         let Some(Value::Object(columns)) = self.fields.get_mut("columns") else { return };
         let renamed =
@@ -141,8 +142,8 @@ impl GeoParquet {
         }
     }
 
-    /// What the rules of the version do not allow, one sentence each, with the place in the JSON. Whether it is true of the file
-    /// is not looked at.
+    /// Returns all violations of the rules of the version, one sentence each, with the place in the JSON. Does not
+    /// check whether the metadata is true for the file.
     pub fn problems(&self) -> Vec<String> {
         let mut out = Vec::new();
         match self.version() {
@@ -175,7 +176,7 @@ impl GeoParquet {
         out
     }
 
-    /// Whether the version is one in which columns have the types GEOMETRY and GEOGRAPHY.
+    /// Whether columns have the types GEOMETRY and GEOGRAPHY in this version.
     pub fn is_native(&self) -> bool {
         self.version().is_some_and(|version| version.starts_with("2."))
     }
@@ -197,39 +198,39 @@ fn has_known_major(version: &str) -> bool {
     matches!(major, Some("1" | "2")) || version.starts_with("0.4") || version.starts_with("1")
 }
 
-/// What the metadata says of one column.
+/// The metadata of one column.
 #[derive(Debug, Clone, Copy)]
 pub struct GeoColumn<'a> {
     fields: &'a Map<String, Value>,
 }
 
-/// The columns that have the box of each geometry: the name of a group, and those of its fields.
+/// The columns that hold the bounding box of each geometry: the name of a group, and those of its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Covering {
-    /// Two names: the group's, and the field's.
+    /// The path of the minimum of x: the names of the group and of the field.
     pub xmin: Vec<String>,
-    /// The same.
+    /// The path of the minimum of y.
     pub ymin: Vec<String>,
-    /// The same.
+    /// The path of the maximum of x.
     pub xmax: Vec<String>,
-    /// The same.
+    /// The path of the maximum of y.
     pub ymax: Vec<String>,
 }
 
-/// What coordinates are in.
+/// The coordinate reference system of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Crs<'a> {
-    /// Longitude and latitude: OGC:CRS84, which is meant where nothing is said.
+    /// Longitude and latitude: OGC:CRS84, which is the default.
     Default,
-    /// It is not known.
+    /// Unknown.
     Unknown,
     /// A description in PROJJSON.
     Projjson(&'a Value),
 }
 
 impl Crs<'_> {
-    /// The name, `EPSG:2056`, if the description has one.
+    /// The identifier, such as `EPSG:2056`, if the description has one.
     pub fn id(&self) -> Option<String> {
         let Crs::Projjson(value) = self else { return None };
         let id = value.get("id")?;
@@ -238,55 +239,55 @@ impl Crs<'_> {
         Some(format!("{}:{code}", id.get("authority")?.as_str()?))
     }
 
-    /// Whether coordinates are longitude and latitude of WGS 84. Latitude never stands first, whatever the description says.
+    /// Whether coordinates are longitude and latitude of WGS 84. Longitude always comes first, whatever the description says.
     pub fn is_crs84(&self) -> bool {
         *self == Crs::Default || self.id().is_some_and(|id| matches!(id.as_str(), "OGC:CRS84" | "EPSG:4326"))
     }
 }
 
 impl<'a> GeoColumn<'a> {
-    /// All that is said, known or not.
+    /// All fields, including unknown ones.
     pub fn fields(&self) -> &'a Map<String, Value> {
         self.fields
     }
 
-    /// How geometries are stored: `WKB`, and in 1.1 `point` and others for GeoArrow's.
+    /// The encoding of geometries: `WKB`, or in 1.1 `point` and other encodings of GeoArrow.
     pub fn encoding(&self) -> Option<&'a str> {
         self.fields.get("encoding")?.as_str()
     }
 
-    /// The kinds that occur; `None` if they are not known.
+    /// The kinds of geometries that occur; `None` if they are unknown.
     pub fn geometry_types(&self) -> Option<Vec<&'a str>> {
         let types: Vec<&str> =
             self.fields.get("geometry_types")?.as_array()?.iter().filter_map(Value::as_str).collect();
         (!types.is_empty()).then_some(types)
     }
 
-    /// Whether there are single points only, and so no edges.
+    /// Whether all geometries are points or multi-points, and so have no edges.
     pub fn is_of_points(&self) -> bool {
         self.geometry_types().is_some_and(|types| {
             types.iter().all(|name| matches!(name.split(' ').next(), Some("Point" | "MultiPoint")))
         })
     }
 
-    /// What edges are: `planar` if nothing is said.
+    /// The interpretation of edges: `planar` by default.
     pub fn edges(&self) -> &'a str {
         self.fields.get("edges").and_then(Value::as_str).unwrap_or("planar")
     }
 
-    /// Which spherical edges.
+    /// The algorithm of edges on a sphere or spheroid.
     pub fn algorithm(&self) -> Option<&'a str> {
         self.fields.get("algorithm")?.as_str()
     }
 
-    /// The numbers of the box around all geometries: four, six or eight.
+    /// The numbers of the bounding box of all geometries: four, six or eight.
     pub fn bbox(&self) -> Option<Vec<f64>> {
         let numbers: Option<Vec<f64>> =
             self.fields.get("bbox")?.as_array()?.iter().map(Value::as_f64).collect();
         numbers.filter(|numbers| matches!(numbers.len(), 4 | 6 | 8))
     }
 
-    /// What coordinates are in.
+    /// The coordinate reference system.
     pub fn crs(&self) -> Crs<'a> {
         match self.fields.get("crs") {
             None => Crs::Default,
@@ -295,7 +296,7 @@ impl<'a> GeoColumn<'a> {
         }
     }
 
-    /// The columns with the box of each geometry, if there are such.
+    /// The columns with the bounding box of each geometry, if there are any.
     pub fn covering(&self) -> Option<Covering> {
         let bbox = self.fields.get("covering")?.get("bbox")?;
         let path = |name: &str| {
@@ -350,7 +351,7 @@ impl<'a> GeoColumn<'a> {
         if self.fields.get("crs").is_some_and(|crs| !crs.is_object() && !crs.is_null()) {
             out.push("`crs` is neither PROJJSON nor null".to_owned());
         }
-        // All that PROJJSON describes has a name.
+        // Everything that PROJJSON describes has a name.
         if let Some(Value::Object(crs)) = self.fields.get("crs")
             && !crs.get("name").is_some_and(Value::is_string)
         {
@@ -376,7 +377,7 @@ impl<'a> GeoColumn<'a> {
     }
 }
 
-/// The fields of a column of which nothing is known but what geometries are stored as.
+/// Creates the fields of a column of which only the encoding is known, which is WKB.
 pub fn new_column() -> Map<String, Value> {
     let mut fields = Map::new();
     fields.insert("encoding".to_owned(), "WKB".into());
@@ -384,14 +385,15 @@ pub fn new_column() -> Map<String, Value> {
     fields
 }
 
-/// The field `covering` for the fields of a group.
+/// Creates the field `covering` for the fields of a group.
 pub fn covering_of(group: &str) -> Value {
     json!({"bbox": {
         "xmin": [group, "xmin"], "ymin": [group, "ymin"], "xmax": [group, "xmax"], "ymax": [group, "ymax"],
     }})
 }
 
-/// Whether GeoParquet has a kind of this name: points, lines, polygons, several of them, and collections. Those with M are in 2.0 only.
+/// Whether GeoParquet has a kind of this name: points, line strings, polygons, their multi-geometries, and collections.
+/// Those with M are in 2.0 only.
 ///
 /// ```
 /// use marquetry_geo::geoparquet::is_geometry_type;

@@ -1,8 +1,8 @@
-//! The place of a point on a Hilbert curve: what is near on the curve is near on the plane.
+//! The position of a point on a Hilbert curve: points that are close on the curve are close in the plane.
 
-/// The place of a point on the Hilbert curve through a square from -2^26 to 2^26 in both directions. 60 steps: as exact as the
-/// numbers are. Degrees and metres are both inside, and what is outside counts as being on the edge. So points need no extent to be
-/// put in order; NaN counts as the least number.
+/// Returns the position of a point on the Hilbert curve through a square from -2^26 to 2^26 in both directions. The
+/// curve has 60 steps, so it is as exact as the numbers. Both degrees and metres are inside the square, and points
+/// outside count as on its edge. So points can be ordered without knowing their extent. NaN counts as the least number.
 ///
 /// ```
 /// use marquetry_geo::hilbert;
@@ -15,7 +15,7 @@ pub fn place(x: f64, y: f64) -> u128 {
     for bit in (0..STEPS).rev() {
         let (right, upper) = (x >> bit & 1, y >> bit & 1);
         out = out << 2 | u128::from((3 * right) ^ upper);
-        // The curve enters each quarter turned another way.
+        // The curve passes through each quarter in a different direction.
         if upper == 0 {
             if right == 1 {
                 (x, y) = (!x, !y);
@@ -28,7 +28,7 @@ pub fn place(x: f64, y: f64) -> u128 {
 
 fn cell(number: f64) -> u64 {
     let share = (number + HALF_SIDE) / (2.0 * HALF_SIDE);
-    // Casting takes what is outside to the ends, and NaN to zero.
+    // Casting clamps numbers outside to the ends, and NaN to zero.
     ((share * CELLS) as u64).min((1 << STEPS) - 1)
 }
 
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn neighbours_on_the_curve_are_neighbours_in_the_plane() {
-        // A grid of 16 x 16 whose cells are those of the curve's fourth level.
+        // The 16 x 16 cells that the first four steps of the curve distinguish.
         let step = 2.0 * HALF_SIDE / 16.0;
         let mut cells = HashMap::new();
         for i in 0..16 {

@@ -1,6 +1,6 @@
 //! The kinds of geometries, and their names.
 
-/// What a geometry is, by its code in well-known binary.
+/// The kind of a geometry, by its code in well-known binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Kind {
@@ -18,7 +18,7 @@ pub enum Kind {
     MultiPolygon = 6,
     /// Geometries of any kind.
     GeometryCollection = 7,
-    /// Arcs of circles, by three positions each.
+    /// Arcs of circles, defined by three positions each.
     CircularString = 8,
     /// Line strings and circular strings, end to end.
     CompoundCurve = 9,
@@ -32,11 +32,11 @@ pub enum Kind {
     PolyhedralSurface = 15,
     /// Triangles that share edges.
     Tin = 16,
-    /// A polygon of three corners.
+    /// A polygon with three corners.
     Triangle = 17,
 }
 
-/// What the body of a geometry consists of.
+/// The parts of the body of a geometry.
 pub(crate) enum Body {
     Position,
     Positions,
@@ -45,7 +45,7 @@ pub(crate) enum Body {
 }
 
 impl Kind {
-    /// All of them, in the order of their codes.
+    /// All kinds, in the order of their codes.
     pub const ALL: [Kind; 15] = [
         Kind::Point,
         Kind::LineString,
@@ -64,12 +64,12 @@ impl Kind {
         Kind::Triangle,
     ];
 
-    /// The kind of a code without the thousands that say which dimensions there are.
+    /// Returns the kind of a code without the thousands, which stand for dimensions.
     pub fn of_code(code: u32) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| *kind as u32 == code)
     }
 
-    /// As in GeoJSON and GeoParquet: `MultiPoint`. GeoJSON has the first seven.
+    /// The name in GeoJSON and GeoParquet: `MultiPoint`. GeoJSON has only the first seven kinds.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Point => "Point",
@@ -90,12 +90,12 @@ impl Kind {
         }
     }
 
-    /// The kind of a name, in any case.
+    /// Returns the kind of a name, ignoring case.
     pub fn of_name(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name))
     }
 
-    /// Whether it consists of points and nothing else. A collection may, too.
+    /// Whether the kind consists only of points. A collection may do so, too.
     pub fn is_of_points(self) -> bool {
         matches!(self, Kind::Point | Kind::MultiPoint)
     }
@@ -109,7 +109,7 @@ impl Kind {
         }
     }
 
-    /// Whether a geometry of this kind may have `member` in it.
+    /// Whether a geometry of this kind may contain `member`.
     pub(crate) fn holds(self, member: Kind) -> bool {
         use Kind::*;
         let is_curve = matches!(member, LineString | CircularString | CompoundCurve);
@@ -126,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// The kind of members that have no name in text: all of them where there is one kind only, and SPEC: a line string in a curve.
+    /// The kind of members that have no name in text: all members if only one kind is allowed, and SPEC: a line string in a curve.
     pub(crate) fn unnamed_member(self) -> Option<Kind> {
         match self {
             Kind::MultiPoint => Some(Kind::Point),
@@ -140,7 +140,7 @@ impl Kind {
         }
     }
 
-    /// Whether it may bulge beyond its positions.
+    /// Whether a geometry of this kind may bulge beyond its positions.
     pub(crate) fn has_arcs(self) -> bool {
         use Kind::*;
         matches!(self, CircularString | CompoundCurve | CurvePolygon | MultiCurve | MultiSurface)
@@ -151,46 +151,46 @@ impl Kind {
     }
 }
 
-/// Which numbers a position has besides x and y.
+/// The numbers that a position has besides x and y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dimensions {
-    /// A height, or what stands for one.
+    /// A height, or whatever z stands for.
     pub z: bool,
     /// A measure.
     pub m: bool,
 }
 
 impl Dimensions {
-    /// Numbers of a position.
+    /// The number of numbers in a position.
     pub fn count(self) -> usize {
         2 + usize::from(self.z) + usize::from(self.m)
     }
 
-    /// The numbers of a position of x, y, z and m that it has.
+    /// Returns those numbers of a position that these dimensions include.
     pub(crate) fn numbers(self, position: [f64; 4]) -> impl Iterator<Item = f64> {
         let [x, y, z, m] = position;
         [Some(x), Some(y), self.z.then_some(z), self.m.then_some(m)].into_iter().flatten()
     }
 }
 
-/// The ISO code of a kind with these dimensions: 1000 more for Z, 2000 for M, 3000 for both.
+/// Returns the ISO code of a kind with these dimensions: 1000 is added for Z, 2000 for M, 3000 for both.
 pub fn iso_code(kind: Kind, dimensions: Dimensions) -> i32 {
     kind as i32 + 1000 * i32::from(dimensions.z) + 2000 * i32::from(dimensions.m)
 }
 
-/// The dimensions that an ISO code says.
+/// Returns the dimensions of an ISO code.
 pub fn dimensions_of_code(code: i32) -> Dimensions {
     Dimensions { z: matches!(code / 1000, 1 | 3), m: matches!(code / 1000, 2 | 3) }
 }
 
-/// The name of an ISO code as GeoParquet writes it, `Point Z`; `None` if it has no such kind.
+/// Returns the name of an ISO code in GeoParquet, such as `Point Z`; `None` if the code stands for no kind.
 pub fn code_name(code: i32) -> Option<String> {
     let code = u32::try_from(code).ok()?;
     let suffix = ["", " Z", " M", " ZM"].get(code as usize / 1000)?;
     Some(format!("{}{suffix}", Kind::of_code(code % 1000)?.name()))
 }
 
-/// The ISO code of a name as GeoParquet writes it.
+/// Returns the ISO code of a name in GeoParquet.
 pub fn code_of_name(name: &str) -> Option<i32> {
     let (kind, dimensions) = match name.split_once(' ') {
         None => (name, Dimensions::default()),

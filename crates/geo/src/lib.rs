@@ -1,5 +1,5 @@
-//! Geometries, as columns of Parquet hold them: well-known binary, which nothing here copies to look at it; where geometries
-//! are; their texts; and the metadata by which GeoParquet says what columns of them mean.
+//! Geometries in Parquet columns: well-known binary, which is read without copying it; where geometries are; their text
+//! formats; and the GeoParquet metadata, which describe columns of geometries.
 //!
 //! ```
 //! use marquetry_geo::{BBox, geojson, wkt};

@@ -1,6 +1,6 @@
 //! Writes coordinates as text.
 
-/// Appends the shortest digits that give the number back, without an exponent where that is readable. What is no number is
+/// Appends the shortest digits that represent the number, without an exponent where that is readable. Other values are
 /// `NaN`, `inf` or `-inf`.
 pub(crate) fn write(number: f64, out: &mut String) {
     if !number.is_finite() {
@@ -10,7 +10,7 @@ pub(crate) fn write(number: f64, out: &mut String) {
             _ => "-inf",
         });
     } else if number == 0.0 && number.is_sign_negative() {
-        // An integer has no sign of its zero.
+        // An integer has no negative zero.
         out.push_str("-0");
     } else if number == number.trunc() && number.abs() < 1e15 {
         out.push_str(&(number as i64).to_string());

@@ -1,10 +1,10 @@
-//! Walks over a geometry once: each position, and what the geometry is made of.
+//! Walks over a geometry once: each position, and the parts of the geometry.
 
 use crate::kind::{Dimensions, Kind, iso_code};
 use crate::wkb::{self, Visitor};
 use marquetry_base::Result;
 
-/// What a geometry is made of.
+/// The parts that a geometry consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Shape {
@@ -12,12 +12,12 @@ pub struct Shape {
     pub code: i32,
     /// Whether there are lines, and so more points than positions.
     pub has_edges: bool,
-    /// Whether some of these may be arcs of circles, which bulge beyond their positions.
+    /// Whether some lines may be arcs of circles, which bulge beyond their positions.
     pub has_arcs: bool,
 }
 
-/// Walks over a geometry, and calls `position` with x, y, z and m of each position; what it does not have is NaN. Fails if the
-/// bytes are no geometry; some positions may have been told of by then.
+/// Walks over a geometry and calls `position` with x, y, z and m of each position. Those that it does not have are NaN.
+/// Fails if the bytes are not a geometry, possibly after some calls.
 pub fn positions(wkb: &[u8], position: impl FnMut([f64; 4])) -> Result<Shape> {
     let mut each = Each { position, has_edges: false, has_arcs: false };
     let (kind, dimensions) = wkb::walk(wkb, &mut each)?;
@@ -42,10 +42,10 @@ impl<F: FnMut([f64; 4])> Visitor for Each<F> {
     }
 }
 
-/// The least and the greatest number of each dimension.
+/// The minimum and maximum of each dimension.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extent {
-    /// Of x, y, z and m; the least is greater than the greatest where there are no numbers.
+    /// The ranges of x, y, z and m. The minimum is greater than the maximum if there are no numbers.
     ranges: [(f64, f64); 4],
 }
 
@@ -56,7 +56,7 @@ impl Default for Extent {
 }
 
 impl Extent {
-    /// Takes a position. SPEC: NaN is skipped, in its dimension only.
+    /// Adds a position. SPEC: NaN is skipped, in its dimension only.
     #[inline]
     pub fn add(&mut self, position: [f64; 4]) {
         for (range, number) in self.ranges.iter_mut().zip(position) {
@@ -70,19 +70,19 @@ impl Extent {
         }
     }
 
-    /// Takes all that another one has taken.
+    /// Adds all positions of another extent.
     pub fn merge(&mut self, other: &Extent) {
         for (ours, theirs) in self.ranges.iter_mut().zip(other.ranges) {
             *ours = (ours.0.min(theirs.0), ours.1.max(theirs.1));
         }
     }
 
-    /// The ranges of x, y, z and m; `None` where there were no numbers.
+    /// The ranges of x, y, z and m; `None` for those without numbers.
     pub fn ranges(&self) -> [Option<(f64, f64)>; 4] {
         self.ranges.map(|(min, max)| (min <= max).then_some((min, max)))
     }
 
-    /// The extent of a geometry. Fails if the bytes are none.
+    /// Computes the extent of a geometry. Fails if the bytes are not a geometry.
     ///
     /// ```
     /// use marquetry_geo::{Extent, wkt};
@@ -97,7 +97,7 @@ impl Extent {
     }
 }
 
-/// Where longitudes are: their range, or the one across the antimeridian where that is narrower.
+/// A set of longitudes: their range, or the one across the antimeridian if that is narrower.
 ///
 /// ```
 /// let mut at = marquetry_geo::Longitudes::default();
@@ -106,9 +106,9 @@ impl Extent {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Longitudes {
-    /// Of those that are negative: a box across the antimeridian ends at the greatest of them.
+    /// The range of the negative longitudes. A box across the antimeridian ends at their maximum.
     west: (f64, f64),
-    /// Of the others: it begins at the least.
+    /// The range of the others. A box across the antimeridian begins at their minimum.
     east: (f64, f64),
 }
 
@@ -120,7 +120,7 @@ impl Default for Longitudes {
 }
 
 impl Longitudes {
-    /// Takes a longitude, from -180 to 180. NaN is skipped.
+    /// Adds a longitude, from -180 to 180. NaN is skipped.
     #[inline]
     pub fn add(&mut self, x: f64) {
         let range = if x < 0.0 { &mut self.west } else { &mut self.east };
@@ -133,15 +133,16 @@ impl Longitudes {
         }
     }
 
-    /// Takes all that another one has taken.
+    /// Adds all longitudes of another set.
     pub fn merge(&mut self, other: &Longitudes) {
         for (ours, theirs) in [(&mut self.west, other.west), (&mut self.east, other.east)] {
             *ours = (ours.0.min(theirs.0), ours.1.max(theirs.1));
         }
     }
 
-    /// The narrowest range of all that were taken; `None` if there were none. Where the first is greater it goes across the antimeridian:
-    /// it has what is at least the one, or at most the other. Then the first is not negative, and the second is.
+    /// Returns the narrowest range of all longitudes; `None` if there are none. If the first number is greater, the
+    /// range goes across the antimeridian: it includes all longitudes from the first number up and all up to the
+    /// second. Then the first is not negative, and the second is.
     pub fn narrowest(&self) -> Option<(f64, f64)> {
         let (west, east) = (self.west, self.east);
         let plain = (west.0.min(east.0), west.1.max(east.1));

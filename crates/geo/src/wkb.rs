@@ -16,33 +16,33 @@
 use crate::kind::{Body, Dimensions, Kind, iso_code};
 use marquetry_base::{ByteCursor, Error, Result};
 
-/// What is told of a geometry, in the order of its bytes. Each method does nothing by itself.
+/// Receives the parts of a geometry in the order of its bytes. By default, each method does nothing.
 pub trait Visitor {
-    /// A geometry begins. A line string has `parts` positions, a polygon so many rings, a multi-geometry so many members;
-    /// a point has one, of NaNs if it is empty.
+    /// Called when a geometry begins. `parts` is the number of positions in a line string, of rings in a polygon, and
+    /// of members in a multi-geometry. A point has one position, which is all NaN if the point is empty.
     fn begin(&mut self, kind: Kind, dimensions: Dimensions, parts: u32) {
         let _ = (kind, dimensions, parts);
     }
 
-    /// A ring of a polygon begins.
+    /// Called when a ring of a polygon begins.
     fn ring(&mut self, positions: u32) {
         let _ = positions;
     }
 
-    /// A ring ends.
+    /// Called when a ring ends.
     fn end_ring(&mut self) {}
 
-    /// A position: x, y, z and m, of which those are NaN that it does not have.
+    /// Called with a position: x, y, z and m. Those that it does not have are NaN.
     fn position(&mut self, position: [f64; 4]) {
         let _ = position;
     }
 
-    /// The geometry ends that began last and has not ended.
+    /// Called when the innermost open geometry ends.
     fn end(&mut self) {}
 }
 
-/// Walks over a geometry, which must be all of `bytes`. Fails, with the byte, if it is none, is cut off, or is nested more
-/// than [`DEPTH`] deep. Returns what the whole is.
+/// Walks over a geometry, which must be all of `bytes`. Returns its kind and dimensions. Fails, with the position of
+/// the byte, if the bytes are not a geometry, are cut off, or are nested more than [`DEPTH`] deep.
 ///
 /// ```
 /// use marquetry_geo::{Kind, wkb, wkt};
@@ -67,10 +67,10 @@ pub fn walk(bytes: &[u8], visitor: &mut impl Visitor) -> Result<(Kind, Dimension
     }
 }
 
-/// Collections in collections, at most: the stack has to hold them.
+/// Maximum number of nested multi-geometries and collections: the stack has to hold them.
 pub const DEPTH: usize = 32;
 
-/// How a geometry's numbers are stored.
+/// How the numbers of a geometry are stored.
 #[derive(Clone, Copy)]
 struct Form {
     is_little_endian: bool,
@@ -144,7 +144,7 @@ impl Form {
         Ok(if self.is_little_endian { word } else { word.swap_bytes() })
     }
 
-    /// PERF: a count that the bytes do not have is an error before any position is told of.
+    /// Visits `n` positions. PERF: a count that exceeds the bytes is an error before any position is visited.
     fn positions(self, cursor: &mut ByteCursor<'_>, n: u32, visitor: &mut impl Visitor) -> Result<()> {
         let width = 8 * self.has.count();
         let bytes = cursor.take((n as usize).saturating_mul(width))?;
@@ -165,7 +165,7 @@ impl Form {
     }
 }
 
-/// Whether a point at this position is an empty one: all of its numbers are NaN.
+/// Whether a point at this position is an empty point: all of its numbers are NaN.
 pub fn is_empty(position: [f64; 4]) -> bool {
     position.iter().all(|number| number.is_nan())
 }
@@ -174,24 +174,24 @@ const EWKB_Z: u32 = 0x8000_0000;
 const EWKB_M: u32 = 0x4000_0000;
 const EWKB_SRID: u32 = 0x2000_0000;
 
-/// Writes geometries with ISO codes, little-endian. Counts need not be known before their parts are written.
+/// Writes geometries with ISO codes, little-endian. The count of parts can be set after they were written.
 #[derive(Debug, Default)]
 #[must_use = "`finish` gives the bytes"]
 pub struct Writer {
     bytes: Vec<u8>,
 }
 
-/// Where the count of parts stands, to be set when it is known.
+/// The position of a count of parts, which is set once it is known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CountPlace(usize);
 
 impl Writer {
-    /// Nothing yet.
+    /// Creates a writer.
     pub fn new() -> Self {
         Writer::default()
     }
 
-    /// Byte order and code.
+    /// Writes byte order and code.
     pub(crate) fn header(&mut self, kind: Kind, dimensions: Dimensions) {
         self.bytes.push(1);
         self.bytes.extend(iso_code(kind, dimensions).to_le_bytes());
@@ -215,13 +215,13 @@ impl Writer {
         }
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// A point.
+/// Encodes a point.
 ///
 /// ```
 /// use marquetry_geo::{wkb, wkt};

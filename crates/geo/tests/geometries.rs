@@ -39,7 +39,7 @@ fn text_is_itself() {
         ("POINT (1 2 3)", "POINT Z (1 2 3)"),
         ("MULTIPOINT (1 2, 3 4)", "MULTIPOINT ((1 2), (3 4))"),
         ("LINESTRING (1e300 1e-7, .5 -0)", "LINESTRING (1e+300 1e-7, 0.5 -0)"),
-        // Each has the dimensions behind its own name.
+        // Each geometry has the dimensions after its own name.
         (
             "GEOMETRYCOLLECTION Z (POINT EMPTY, POINT Z EMPTY)",
             "GEOMETRYCOLLECTION Z (POINT EMPTY, POINT Z EMPTY)",
@@ -115,7 +115,7 @@ fn boxes() {
     assert!(meets(&unit, "POINT (1 1)", false) && !meets(&unit, "POINT (1 1.1)", false));
     assert!(!meets(&unit, "POINT EMPTY", false) && !meets(&unit, "POINT EMPTY", true));
     assert!(meets(&unit, "LINESTRING (-1 2, 2 -1)", false));
-    // Where the edge of a geography runs is not known.
+    // The course of an edge of a geography is unknown.
     assert!(
         meets(&unit, "LINESTRING (50 50, 60 60)", true) && !meets(&unit, "LINESTRING (50 50, 60 60)", false)
     );
@@ -151,7 +151,7 @@ fn damage_is_an_error_or_another_geometry() {
     }
 }
 
-/// Bytes of a random geometry, of any kinds and dimensions at each place, in either order of bytes.
+/// A generator of random geometries in bytes: any kind, dimensions and byte order at each place.
 struct Random(u64);
 
 impl Random {
@@ -230,7 +230,7 @@ fn members_of(kind: Kind) -> Vec<Kind> {
     }
 }
 
-/// All that a walk tells, with one NaN for all.
+/// Records all calls of a walk. All NaNs look the same.
 #[derive(Default, Debug, PartialEq)]
 struct Told(Vec<String>);
 

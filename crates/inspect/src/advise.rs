@@ -1,4 +1,4 @@
-//! What would make a file smaller or faster, measured.
+//! Measures what would make a file smaller or faster.
 //!
 //! ```text
 //! options        for what, for whom, how long

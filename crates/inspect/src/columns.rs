@@ -8,24 +8,26 @@ use marquetry_core::schema::Leaf;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A leaf of the file.
+/// A leaf column of the file.
 pub(crate) struct Column {
-    /// Its number among all of the file.
+    /// Its index among all leaf columns of the file.
     pub(crate) number: usize,
-    /// The column of the table that it is in.
+    /// The index of the root field that it is in.
     pub(crate) root: usize,
     pub(crate) path: String,
     pub(crate) field: FieldRef,
     /// The path of the VARIANT that it is a part of.
     #[cfg_attr(not(feature = "fs"), allow(dead_code, reason = "asked for where rows are compared, by `fs`"))]
     pub(crate) variant: Option<String>,
-    /// The type to read it as, where the keys or run ends of its own may have no numbers for the rows of a whole file.
+    /// The type to read it as, if the keys or run ends of its own type may be too narrow for the rows of a whole file.
     pub(crate) wide: Option<DataType>,
 }
 
-/// The file, with columns read as types whose keys and run ends have numbers for all rows, and these types by path.
+/// Returns the file with columns read as types whose keys and run ends are wide enough for all rows, and these types by
+/// path.
 ///
-/// What wrote a file kept its dictionaries small, or its batches: those that are read go over several row groups, and are larger.
+/// The writer kept its dictionaries, or its batches, small. Those that are read extend over several row groups, and are
+/// larger.
 pub(crate) fn with_wide_keys(
     metadata: ArrowReaderMetadata,
     options: &ArrowReaderOptions,
@@ -35,14 +37,14 @@ pub(crate) fn with_wide_keys(
     if types.is_empty() {
         return Ok((metadata, types));
     }
-    // Where two columns of one name have types that differ, each is read as it was written.
+    // If two columns of one name have different types, each is read as it was written.
     match metadata.with_options(with_types(options.clone(), types.clone())) {
         Ok(wide) => Ok((wide, types)),
         Err(_) => Ok((metadata, HashMap::new())),
     }
 }
 
-/// The options; columns with these paths have these types.
+/// Returns the options, with these types for the columns with these paths.
 pub(crate) fn with_types(
     options: ArrowReaderOptions,
     types: HashMap<String, DataType>,
@@ -53,7 +55,8 @@ pub(crate) fn with_types(
     }
 }
 
-/// The chosen columns, dotted paths, and all below them; all columns if none are chosen. Fails if one does not exist.
+/// Returns the chosen columns, given by dotted paths, with all columns below them, or all columns if none are chosen.
+/// Fails if a column does not exist.
 pub(crate) fn columns(metadata: &ArrowReaderMetadata, chosen: Option<&[String]>) -> Result<Vec<Column>> {
     let schema = metadata.parquet_schema();
     let mask = match chosen {
@@ -65,7 +68,7 @@ pub(crate) fn columns(metadata: &ArrowReaderMetadata, chosen: Option<&[String]>)
     let variant_of = |number: usize| {
         let range = leaves.variants.iter().find(|range| range.contains(&number))?;
         let [first, last] = [range.start, range.end - 1].map(|number| schema.column(number).path());
-        // Of `metadata`, `value` and `typed_value`.
+        // The common path of `metadata`, `value` and `typed_value`.
         let common = first.iter().zip(last).take_while(|(one, other)| one == other);
         Some(common.map(|(part, _)| &**part).collect::<Vec<_>>().join("."))
     };
@@ -86,9 +89,9 @@ pub(crate) fn columns(metadata: &ArrowReaderMetadata, chosen: Option<&[String]>)
 #[derive(Default)]
 struct Leaves {
     fields: Vec<FieldRef>,
-    /// What each is to be read as.
+    /// The type to read each leaf as.
     wide: Vec<Option<DataType>>,
-    /// The numbers of the leaves of each VARIANT.
+    /// The indexes of the leaves of each VARIANT.
     variants: Vec<Range<usize>>,
 }
 
@@ -127,7 +130,7 @@ impl Leaves {
     }
 }
 
-/// A type of the same values, if the numbers of this one's keys or run ends have fewer than 32 bits.
+/// Returns a type for the same values, if the keys or run ends of this one have fewer than 32 bits.
 fn wide(data_type: &DataType) -> Option<DataType> {
     match data_type {
         DataType::Dictionary(keys, values) if keys.primitive_width() < Some(4) => {

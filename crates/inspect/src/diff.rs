@@ -1,4 +1,4 @@
-//! In what two files differ: what footers say, and rows.
+//! The differences between two files: between their footers, and between their rows.
 //!
 //! ```text
 //! run         compares rows: by key or by values

@@ -8,9 +8,9 @@ use marquetry_core::source::Source;
 use marquetry_encoding::PhysicalType;
 use std::sync::Arc;
 
-/// Units that hold the INT96 timestamps of these leaves in all row groups, each column's own, of a file that was opened with
-/// [`Int96Unit::Auto`](marquetry_arrow::arrow_reader::Int96Unit::Auto), with which each reader of a part of it may take others. Leaves that
-/// nanoseconds hold have none.
+/// Finds a unit for each of these leaves that holds its INT96 timestamps in all row groups. Leaves that fit in
+/// nanoseconds get none. The file was opened with [`Int96Unit::Auto`](marquetry_arrow::arrow_reader::Int96Unit::Auto),
+/// with which readers of different parts may choose different units.
 pub(crate) fn fitting_int96(
     source: &Arc<dyn Source>,
     metadata: &ArrowReaderMetadata,

@@ -1,4 +1,4 @@
-//! What each byte of a file is for, and how bounds of row groups overlap.
+//! The purpose of each byte of a file, and how bounds of row groups overlap.
 //!
 //! ```text
 //! part        a part of the file; what is known of a page

@@ -1,8 +1,9 @@
-//! What the columns of a Parquet file hold, and in what two files differ.
+//! Profiles of the columns of a Parquet file, the differences between two files, and advice.
 //!
-//! [`file_layout`] says what each byte of a file is for, [`column_bounds`] how bounds of row groups overlap. [`column_stats`] reads columns
-//! once, and says of each what a person asks first; [`footer_stats`] says what can be known without reading them. `diff_footers` and
-//! `diff_rows` compare two files (with the feature `fs`, for temporary files). `advise` measures what would make a file smaller or faster.
+//! [`file_layout`] returns the purpose of each byte of a file, [`column_bounds`] how bounds of row groups overlap.
+//! [`column_stats`] reads columns once, and computes for each what people ask first; [`footer_stats`] returns what is
+//! known without reading them. `diff_footers` and `diff_rows` compare two files (with the feature `fs`, for temporary
+//! files). `advise` measures what would make a file smaller or faster.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -19,16 +19,16 @@ use std::sync::Arc;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ColumnSource {
-    /// Its bytes.
+    /// The bytes of the file.
     pub source: Arc<dyn Source>,
-    /// Its footer.
+    /// The footer.
     pub metadata: Arc<ParquetMetaData>,
-    /// What is read of it is counted there.
+    /// The counters of what is read.
     pub counters: Arc<ReadCounters>,
 }
 
 impl ColumnSource {
-    /// A file of these bytes and this footer; what is read is counted anew.
+    /// Creates the source of a file with these bytes and this footer, with new counters.
     pub fn new(source: Arc<dyn Source>, metadata: Arc<ParquetMetaData>) -> Self {
         ColumnSource { source, metadata, counters: Arc::default() }
     }
@@ -41,8 +41,8 @@ impl ColumnSource {
     }
 }
 
-/// What chunks that are encoded one after the other share: the states of codecs, and where finished pages wait, which is in memory up
-/// to 512 MiB, past that in a temporary file.
+/// The memory that chunks share which are encoded one after the other: the states of codecs, and finished pages that
+/// wait. Up to 512 MiB of these are in memory, and more in a temporary file.
 #[derive(Debug, Default)]
 pub struct EncoderMemory {
     workspace: Workspace,
@@ -52,13 +52,13 @@ pub struct EncoderMemory {
 }
 
 impl EncoderMemory {
-    /// What is written is counted in `counters`.
+    /// Creates the memory; `counters` count what is written.
     pub fn counted_by(counters: &Arc<WriteCounters>) -> Self {
         EncoderMemory { workspace: Workspace::counted_by(counters), ..EncoderMemory::default() }
     }
 
-    /// Whether what waits in the temporary file is [encrypted](SealedSpills) there: for pages that are encrypted where they come from
-    /// or where they go to. Not by default.
+    /// Sets whether pages in the temporary file are [encrypted](SealedSpills): for pages that come from an encrypted
+    /// file, or go to one. Default false.
     #[must_use]
     pub fn with_sealed_spills(mut self, seals: bool) -> Self {
         self.seals = seals;
@@ -74,7 +74,7 @@ impl EncoderMemory {
         Ok(())
     }
 
-    /// The row group is written.
+    /// Frees the room, once the row group is written.
     pub fn clear(&mut self) {
         self.held = 0;
     }
@@ -92,20 +92,20 @@ impl EncoderMemory {
     }
 }
 
-/// Reads a column of some row groups from front to back, and writes chunks of as many rows as are asked for.
+/// A reader of a column of some row groups, from front to back, which writes chunks of as many rows as are asked for.
 pub struct Reencoder {
     leaf: Leaf,
-    /// The level that each definition level becomes, where the column is written with others.
+    /// The level that each definition level becomes, if the column is written together with others.
     levels: Option<Vec<u8>>,
     reader: ColumnReader,
-    /// Whether the file is.
+    /// Whether the file is encrypted.
     is_encrypted: bool,
     /// The dictionary that was read last, and its values as a writer takes them.
     dictionary: Option<(Arc<Dictionary>, Arc<Values>)>,
 }
 
 impl Reencoder {
-    /// A reader at the first row of the first of `row_groups`.
+    /// Creates a reader at the first row of the first of `row_groups`.
     pub fn new(input: &ColumnSource, row_groups: &[usize], leaf: usize, verify: bool) -> Self {
         let metadata = &input.metadata;
         let column = metadata.schema().column(leaf);
@@ -113,7 +113,7 @@ impl Reencoder {
             physical: column.physical(),
             max_def: column.max_def(),
             max_rep: column.max_rep(),
-            // Only values are slots, so that there are no holes between them where there are lists.
+            // Only values get slots, so that there are no gaps between them in lists.
             repeated_ancestor_def_level: column.max_def(),
             keep_levels: column.max_def() > 1 || column.max_rep() > 0,
             is_text: false,
@@ -132,19 +132,19 @@ impl Reencoder {
         }
     }
 
-    /// The same; rows are written as a column in which more may be null. `levels` has for each definition level that there was
-    /// the one that it becomes.
+    /// Writes rows as a column in which more may be null. `levels` maps each definition level of the file to a new one.
     #[must_use]
     pub fn into_column(self, leaf: Leaf, levels: Vec<u8>) -> Self {
         Reencoder { leaf, levels: Some(levels), ..self }
     }
 
-    /// Passes over rows.
+    /// Skips rows.
     pub fn skip(&mut self, rows: u64) -> Result<(), Error> {
         self.reader.skip(usize::try_from(rows).unwrap_or(usize::MAX))
     }
 
-    /// Shows the values of the next `rows` rows, as they come, as long as `show` says that it wants more: nulls are left out.
+    /// Passes the values of the next `rows` rows to `show`, as long as it returns that it wants more. Nulls are left
+    /// out.
     pub(crate) fn each_values(
         &mut self,
         rows: u64,
@@ -178,7 +178,7 @@ impl Reencoder {
         Ok(())
     }
 
-    /// A chunk of the next `rows` rows, and how its encoding was chosen.
+    /// Returns a chunk of the next `rows` rows, and the reason for its encoding.
     pub fn chunk(
         &mut self,
         rows: u64,
@@ -195,8 +195,8 @@ impl Reencoder {
         close(writer, memory)
     }
 
-    /// A chunk of the next `rows` rows, or of fewer, and of how many. After each few rows, `is_enough` is asked with the rows and
-    /// the bytes of values that were written: then no more are.
+    /// Returns a chunk of up to `rows` rows, and how many rows it has. After every few rows, `is_enough` gets the
+    /// number of rows and of value bytes written so far, and can end the chunk.
     pub(crate) fn sample(
         &mut self,
         rows: u64,
@@ -213,14 +213,15 @@ impl Reencoder {
             if is_enough(done, bytes) {
                 break;
             }
-            // PERF: few rows at a time are slow, and many of long values would take longer than `is_enough` may wait.
+            // PERF: few rows at a time are slow, but many rows of long values would take longer than `is_enough` may
+            // wait.
             let rows = BYTES_AT_ONCE.saturating_mul(done) / bytes.max(1);
             n = rows.clamp(1, ROWS_AT_ONCE as u64) as usize;
         }
         Ok((close(writer, &mut memory)?.0, done))
     }
 
-    /// Writes the next rows, and gives back their values.
+    /// Writes the next rows, and returns their values.
     fn write_rows(
         &mut self,
         rows: usize,
@@ -240,7 +241,7 @@ impl Reencoder {
         Ok(rows.values)
     }
 
-    /// What a batch was shredded to when it was written.
+    /// Returns the column that a batch was shredded to when it was written.
     fn shredded(&mut self, batch: ColumnBatch, rows: usize) -> ShreddedColumn {
         let ColumnBatch { values, validity, def, rep, dictionary, .. } = batch;
         // In lists, all slots are values.
@@ -253,7 +254,7 @@ impl Reencoder {
         let def = match (max_def, validity) {
             (0, _) => DefinitionLevels::Max,
             (1, validity) if !is_nested => validity.map_or(DefinitionLevels::Max, DefinitionLevels::Bitmap),
-            // Where all are the largest, none were kept.
+            // If all levels are the maximum, none were kept.
             _ if def.is_empty() => DefinitionLevels::Max,
             _ => DefinitionLevels::Levels(def),
         };
@@ -288,7 +289,7 @@ impl Reencoder {
 fn widened(def: DefinitionLevels, levels: &[u8], max_def: u8) -> DefinitionLevels {
     let (null, value) = (levels[0], levels[levels.len() - 1]);
     match def {
-        // What is read is never told as nulls alone.
+        // Readers never return nulls alone.
         same @ (DefinitionLevels::Max | DefinitionLevels::Null) => same,
         same if max_def == 1 => same,
         DefinitionLevels::Bitmap(bits) => {
@@ -308,7 +309,7 @@ fn close(writer: ColumnWriter, memory: &mut EncoderMemory) -> Result<(EncodedChu
     Ok((chunk, choice.reason))
 }
 
-/// The bytes of values, those of a dictionary as often as they are named.
+/// Returns the bytes of values; dictionary entries count as often as they are referenced.
 fn value_bytes(values: &ColumnValues) -> u64 {
     let (values, keys) = match values {
         ColumnValues::Values(values) => (values, None),
@@ -329,7 +330,7 @@ fn value_bytes(values: &ColumnValues) -> u64 {
     }
 }
 
-/// The values whose bit is set.
+/// Returns the values whose bit is set.
 fn present(values: Values, validity: &Bitmap) -> Values {
     let n = validity.len();
     let is_set = |i: &usize| validity.get(*i);
@@ -353,11 +354,11 @@ fn present(values: Values, validity: &Bitmap) -> Values {
     }
 }
 
-/// Rows that are decoded at a time.
+/// Number of rows that are decoded at a time.
 const ROWS_AT_ONCE: usize = 8192;
-/// The same of a sample before it is known how long values are.
+/// Number of rows of a sample that are decoded at a time before the length of values is known.
 const FIRST_ROWS: usize = 64;
-/// Bytes of values that a sample decodes at a time.
+/// Number of value bytes that a sample decodes at a time.
 const BYTES_AT_ONCE: u64 = 4 << 20;
-/// Bytes of finished pages that wait in memory.
+/// Maximum bytes of finished pages that wait in memory.
 const BUDGET: usize = 512 << 20;

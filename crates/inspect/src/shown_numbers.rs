@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Numbers in readable form.
 
 use std::fmt::{self, Display, Write};
 
-/// A number of bytes for people, in units of 1,024.
+/// A number of bytes in readable form, in units of 1,024.
 #[derive(Debug, Clone, Copy)]
 pub struct ShownBytes(pub u64);
 

@@ -1,4 +1,4 @@
-//! What the columns of a file hold: counts, bounds, distinct and frequent values, means, quartiles, lengths.
+//! The statistics of a file's columns: counts, bounds, distinct and frequent values, means, quartiles, lengths.
 //!
 //! ```text
 //! column           what is said of a column

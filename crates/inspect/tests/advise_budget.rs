@@ -36,7 +36,8 @@ fn much_text_in_a_page_does_not_outlast_the_budget() {
     assert!(file.len() < 2 << 20);
     for goal in [Goal::Size, Goal::Scan] {
         let (advice, took) = advice(&file, goal, Duration::from_secs(2));
-        // What was begun is ended: a sample of 64 MiB, in a build that is hardly optimised and beside other tests.
+        // Work that was begun is finished: a sample of 64 MiB, in a build that is hardly optimized and beside other
+        // tests.
         assert!(took < Duration::from_secs(30), "{took:?}");
         let column = &advice.columns[0];
         assert!(column.measured > 0.0, "{column:?}");
@@ -56,7 +57,7 @@ fn without_time_nothing_is_advised() {
 fn wide() -> Bytes {
     let codec = |at: usize| if at % 50 == 25 { Compression::UNCOMPRESSED } else { zstd() };
     let numbers = |at: usize| -> ArrayRef {
-        // Each is another mixture of the same numbers.
+        // Each is a different mixture of the same numbers.
         let number = |row: i64| (row.wrapping_mul(2_654_435_761) >> 7) % (1 << 9) + at as i64;
         Arc::new(Int64Array::from_iter_values((0..20_000).map(number)))
     };
@@ -84,7 +85,7 @@ fn of_many_columns_those_with_most_to_gain_come_first() {
         let measured = |plain: bool| {
             advice.columns.iter().filter(|it| is_plain(it) == plain && it.measured > 0.0).count()
         };
-        // However fast this machine is: others have time once each of these was begun.
+        // Whatever the speed of this machine: others get time once each of these was begun.
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let is_first = measured(true) == 8 || measured(false) < threads;
         assert!(is_first, "{budget:?}: {} {}", measured(true), measured(false));

@@ -1,7 +1,7 @@
 //! Measures ways to look up a dictionary: `cargo run --profile dist -p marquetry-kernels --example gathers`.
 //!
-//! Nanoseconds a value, the best of many rounds taken in turn, and how many times faster than the library's own loop.
-//! All ways hold the largest index against the table first, as the library does, and write to a buffer that is kept.
+//! Prints nanoseconds per value, the best of many rounds taken in turn, and the speed relative to the library's own loop. All
+//! ways first compare the largest index with the length of the table, as the library does, and write to a buffer that is kept.
 
 use marquetry_kernels::{gather, max_u32};
 use std::fmt::Debug;
@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
-/// A name, and a lookup that replaces what is in the vector.
+/// A name, and a lookup that replaces the content of the vector.
 type Way<T> = (&'static str, fn(&[T], &[u32], &mut Vec<T>));
 
 fn main() {
@@ -39,12 +39,12 @@ fn cpu() -> String {
     model.and_then(|line| line.split(": ").nth(1)).unwrap_or("not told").to_owned()
 }
 
-/// The ways that any CPU has, the library's first.
+/// The ways that work on any CPU, the library's first.
 fn ways<T: Copy>() -> Vec<Way<T>> {
     vec![("library", library), ("scalar, by eight", by_eight)]
 }
 
-/// The ways that this CPU has instructions for.
+/// The ways for which this CPU has instructions.
 #[cfg(target_arch = "x86_64")]
 fn gathers() -> (Vec<Way<u32>>, Vec<Way<u64>>) {
     x86::gathers()
@@ -55,7 +55,7 @@ fn gathers() -> (Vec<Way<u32>>, Vec<Way<u64>>) {
     (Vec::new(), Vec::new())
 }
 
-/// A row for each way, with a table of so many bytes.
+/// Prints a row for each way, with a table of `bytes` bytes.
 fn rows<T: Copy + PartialEq + Debug + From<u32>>(ways: &[Way<T>], bytes: usize, count: usize, what: &str) {
     let len = bytes / size_of::<T>();
     let dictionary: Vec<T> = noise(len).map(T::from).collect();
@@ -67,7 +67,7 @@ fn rows<T: Copy + PartialEq + Debug + From<u32>>(ways: &[Way<T>], bytes: usize, 
         assert_eq!(out, expected, "{name}");
     }
     let mut best = vec![f64::INFINITY; ways.len()];
-    // As many values for each row: 65 million.
+    // Each row looks up the same number of values: 65 million.
     for _ in 0..(1 << 23) / count {
         for ((_, run), best) in ways.iter().zip(&mut best) {
             let start = Instant::now();
@@ -80,7 +80,7 @@ fn rows<T: Copy + PartialEq + Debug + From<u32>>(ways: &[Way<T>], bytes: usize, 
     }
 }
 
-/// Numbers that no predictor foresees, the same in each run.
+/// Returns numbers that no predictor can foresee, the same in each run.
 fn noise(n: usize) -> impl Iterator<Item = u32> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     (0..n).map(move |_| {
@@ -96,14 +96,14 @@ fn library<T: Copy>(dictionary: &[T], indices: &[u32], out: &mut Vec<T>) {
     gather(dictionary, indices, out).unwrap();
 }
 
-/// A loop of eight lookups a turn.
+/// A loop of eight lookups per iteration.
 fn by_eight<T: Copy>(dictionary: &[T], indices: &[u32], out: &mut Vec<T>) {
     assert_inside(dictionary, indices);
     let (groups, rest) = indices.as_chunks::<8>();
     let (slots, slots_of_rest) = room(indices.len(), out).as_chunks_mut::<8>();
     for (slots, group) in slots.iter_mut().zip(groups) {
         for (slot, &index) in slots.iter_mut().zip(group) {
-            // SAFETY: the largest of the indices was held against the length above.
+            // SAFETY: the largest of the indices was compared with the length above.
             slot.write(unsafe { *dictionary.get_unchecked(index as usize) });
         }
     }
@@ -112,7 +112,7 @@ fn by_eight<T: Copy>(dictionary: &[T], indices: &[u32], out: &mut Vec<T>) {
     unsafe { out.set_len(indices.len()) };
 }
 
-/// That no index is outside.
+/// Checks that no index is out of range.
 ///
 /// # Panics
 /// If one is.
@@ -120,21 +120,21 @@ fn assert_inside<T>(dictionary: &[T], indices: &[u32]) {
     assert!(indices.is_empty() || (max_u32(indices) as usize) < dictionary.len());
 }
 
-/// `len` slots at the start of the vector, which is emptied.
+/// Empties the vector and returns `len` slots at its start.
 fn room<T>(len: usize, out: &mut Vec<T>) -> &mut [MaybeUninit<T>] {
     out.clear();
     out.reserve(len);
     &mut out.spare_capacity_mut()[..len]
 }
 
-/// What is left over by groups.
+/// Looks up the indices that do not fill a group.
 fn look_up_rest<T: Copy>(dictionary: &[T], indices: &[u32], slots: &mut [MaybeUninit<T>]) {
     for (slot, &index) in slots.iter_mut().zip(indices) {
         slot.write(dictionary[index as usize]);
     }
 }
 
-/// Lookups by the instructions for it. Their indices have a sign, so that larger tables than these are out of reach.
+/// Lookups with gather instructions. Their indices are signed, which limits the size of the table.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{Way, assert_inside, look_up_rest, room};
@@ -186,7 +186,7 @@ mod x86 {
         });
     }
 
-    /// The check, whole groups by `gather`, which writes all slots that it is given, and the rest.
+    /// Checks the indices, looks up whole groups with `gather`, which writes all slots that it is given, and then the rest.
     fn look_up<T: Copy, const N: usize>(
         dictionary: &[T],
         indices: &[u32],
@@ -208,7 +208,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     unsafe fn gather_avx2_u32(table: &[u32], groups: &[[u32; 8]], slots: &mut [[MaybeUninit<u32>; 8]]) {
         for (group, slots) in groups.iter().zip(slots) {
-            // SAFETY: 32 bytes are read and written through references to so many; lookups are inside the table.
+            // SAFETY: 32 bytes are read and written through references to as many; lookups are inside the table.
             unsafe {
                 let indices = _mm256_loadu_si256(group.as_ptr().cast());
                 let values = _mm256_i32gather_epi32::<4>(table.as_ptr().cast(), indices);
@@ -222,7 +222,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     unsafe fn gather_avx2_u64(table: &[u64], groups: &[[u32; 4]], slots: &mut [[MaybeUninit<u64>; 4]]) {
         for (group, slots) in groups.iter().zip(slots) {
-            // SAFETY: 16 bytes are read and 32 written through references to so many; lookups are inside the table.
+            // SAFETY: 16 bytes are read and 32 written through references to as many; lookups are inside the table.
             unsafe {
                 let indices = _mm_loadu_si128(group.as_ptr().cast());
                 let values = _mm256_i32gather_epi64::<8>(table.as_ptr().cast(), indices);
@@ -236,7 +236,7 @@ mod x86 {
     #[target_feature(enable = "avx512f")]
     unsafe fn gather_avx512_u32(table: &[u32], groups: &[[u32; 16]], slots: &mut [[MaybeUninit<u32>; 16]]) {
         for (group, slots) in groups.iter().zip(slots) {
-            // SAFETY: 64 bytes are read and written through references to so many; lookups are inside the table.
+            // SAFETY: 64 bytes are read and written through references to as many; lookups are inside the table.
             unsafe {
                 let indices = _mm512_loadu_si512(group.as_ptr().cast());
                 let values = _mm512_i32gather_epi32::<4>(indices, table.as_ptr().cast());
@@ -250,7 +250,7 @@ mod x86 {
     #[target_feature(enable = "avx512f")]
     unsafe fn gather_avx512_u64(table: &[u64], groups: &[[u32; 8]], slots: &mut [[MaybeUninit<u64>; 8]]) {
         for (group, slots) in groups.iter().zip(slots) {
-            // SAFETY: 32 bytes are read and 64 written through references to so many; lookups are inside the table.
+            // SAFETY: 32 bytes are read and 64 written through references to as many; lookups are inside the table.
             unsafe {
                 let indices = _mm256_loadu_si256(group.as_ptr().cast());
                 let values = _mm512_i32gather_epi64::<8>(indices, table.as_ptr().cast());

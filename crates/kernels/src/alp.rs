@@ -4,8 +4,8 @@
 //! value = integer * up * down         up = 10^factor, down = 10^-exponent, rounded after each multiplication
 //! ```
 //!
-//! The caller chooses the powers. The loops follow IEEE 754 arithmetic with one rounding for each operation, so that all levels
-//! give the same bits; fused multiply-add would round only once.
+//! The caller chooses the powers. The loops follow IEEE 754 arithmetic with one rounding for each operation, so that
+//! all levels give the same bits. Fused multiply-add would give other bits, because it rounds only once.
 
 use crate::signatures::{AlpExactness, Kernels};
 use crate::unpack::{MAX_WIDTH_IN_REGISTERS, unpack_in_groups};
@@ -112,8 +112,8 @@ fn scale_f64(words: &mut [u64], least: u64, [up, down]: [f64; 2]) {
     }
 }
 
-/// PERF: few CPUs turn 64-bit integers into floats by vectors. Small ones are put in by hand, as the mantissa of a float
-/// whose last bit is worth 1. The result is the same.
+/// PERF: few CPUs convert 64-bit integers to floats with vector instructions. A small integer is instead inserted into
+/// the mantissa of a float whose last bit is worth 1. The result is the same.
 fn scale_small_f64(words: &mut [u64], least: u64, [up, down]: [f64; 2]) {
     let least = least.wrapping_add(MANTISSA_F64.to_bits());
     for word in words {
@@ -122,9 +122,9 @@ fn scale_small_f64(words: &mut [u64], least: u64, [up, down]: [f64; 2]) {
     }
 }
 
-/// Integers of FLOAT end before 2^31.
+/// Bound of the integers of FLOAT: 2^31.
 pub(crate) const END_F32: f32 = 2_147_483_648.0;
-/// Integers of DOUBLE from here on are large.
+/// Bound from which on integers of DOUBLE are large: 2^51.
 const LARGE_F64: f64 = 2_251_799_813_685_248.0;
 /// 1.5 * 2^52: the lowest bit of its sum with a small integer is worth 1.
 pub(crate) const MANTISSA_F64: f64 = 6_755_399_441_055_744.0;
@@ -133,12 +133,12 @@ pub(crate) const MANTISSA_F64: f64 = 6_755_399_441_055_744.0;
 pub(crate) trait Float:
     Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
 {
-    /// An unsigned integer that holds its bits.
+    /// An unsigned integer that holds the bits.
     type Word: Copy + PartialEq + BitAnd<Output = Self::Word>;
     const INFINITY: Self;
     const ZERO: Self;
     const ONE: Self;
-    /// Whether some integers are too large for [`to_integer`](Self::to_integer), although they fit the word.
+    /// Whether some integers are too large for [`to_integer`](Self::to_integer), although they fit in the word.
     const HAS_LARGE: bool;
     const TRUE: Self::Word;
     const FALSE: Self::Word;
@@ -147,8 +147,8 @@ pub(crate) trait Float:
     fn to_bits(self) -> Self::Word;
     fn to_i64(self) -> i64;
 
-    /// The nearest integer, as a float and as a word, and whether it is in range: below 2^31 for FLOAT, 2^51 for DOUBLE. NaN is
-    /// not. The float is never -0.0, which the word cannot tell from 0.
+    /// Returns the nearest integer, as a float and as a word, and whether it is in range: below 2^31 for FLOAT, 2^51
+    /// for DOUBLE. NaN is not in range. The float is never -0.0, which the word cannot distinguish from 0.
     fn to_integer(self) -> (Self, Self::Word, bool);
 }
 
@@ -176,8 +176,8 @@ impl Float for f32 {
         self as i64
     }
 
-    /// PERF: rounded by adding 2^23 with the sign of the value, from where on floats have no fraction. The conversion is a vector
-    /// instruction.
+    /// PERF: rounds by adding 2^23 with the sign of the value, because floats from there on have no fraction. The
+    /// conversion is a vector instruction.
     #[inline(always)]
     fn to_integer(self) -> (f32, u32, bool) {
         let magic = 8_388_608f32.copysign(self);
@@ -212,7 +212,8 @@ impl Float for f64 {
         self as i64
     }
 
-    /// PERF: rounded, and taken out of the mantissa, by an addition: few CPUs convert to 64-bit integers by vectors.
+    /// PERF: rounds with an addition, and takes the integer out of the mantissa, because few CPUs convert to 64-bit
+    /// integers with vector instructions.
     #[inline(always)]
     fn to_integer(self) -> (f64, u64, bool) {
         let moved = self + MANTISSA_F64;
@@ -222,7 +223,7 @@ impl Float for f64 {
     }
 }
 
-/// The definition.
+/// The definition, which all levels must follow.
 #[inline(always)]
 pub(crate) fn alp_encode_scalar<F: Float>(
     values: &[F::Word],
@@ -245,10 +246,10 @@ pub(crate) fn alp_encode_scalar<F: Float>(
     lanes.found()
 }
 
-/// PERF: values in lanes that do not depend on each other, and no branches: the compiler makes vectors of them.
+/// Number of lanes. PERF: lanes do not depend on each other and have no branches, so that the compiler vectorizes them.
 const LANES: usize = 8;
 
-/// The intermediate result in each lane.
+/// The intermediate results of each lane.
 struct Lanes<F: Float> {
     to: [F; 2],
     back: [F; 2],
@@ -271,7 +272,7 @@ impl<F: Float> Lanes<F> {
         }
     }
 
-    /// A value of each of the first lanes.
+    /// Processes one value in each of the first `N` lanes.
     #[inline(always)]
     fn take<const N: usize>(
         &mut self,

@@ -7,12 +7,12 @@ use crate::string_offsets::Entries;
 use std::ops::Range;
 
 impl Bitmap {
-    /// Appends one bit for each byte: whether it is at least `threshold`. Turns levels into validity.
+    /// Appends one bit for each byte: whether it is at least `threshold`. Turns definition levels into validity bits.
     pub fn push_ge(&mut self, levels: &[u8], threshold: u8) {
         Kernels::current().push_ge(self, levels, threshold);
     }
 
-    /// The number of ones in `range`.
+    /// Counts the ones in `range`.
     ///
     /// # Panics
     /// If the range is not inside.
@@ -54,9 +54,9 @@ pub fn pack_u8(values: &[u8], width: u32, out: &mut Vec<u8>) {
     Kernels::current().pack_u8(values, width, out);
 }
 
-/// Unpacks the deltas `range` of `source`, of `width <= 32` bits each, and appends the values that they lead to. Each value is
-/// the sum of `before`, of all deltas of the range up to it, and of `least` once for each of these deltas. Additions wrap
-/// around. Returns the last value, or `before` if there are none.
+/// Unpacks the deltas `range` of `source`, of `width <= 32` bits each, and appends the values that result from them.
+/// Each value is the sum of `before`, of all deltas of the range up to it, and of `least` once for each of these
+/// deltas. Additions wrap around. Returns the last value, or `before` if there are none.
 ///
 /// # Panics
 /// If `width > 32` or `source` ends before the last delta.
@@ -98,7 +98,7 @@ pub fn prefix_sum_u64(values: &mut [u64], before: u64, least: u64) -> u64 {
 }
 
 /// Decodes ALP: unpacks `n` integers of `width <= 32` bits, and appends the bits of the floats that they stand for:
-/// `(integer + least) * powers[0] * powers[1]`. The sum wraps around, and is signed.
+/// `(integer + least) * powers[0] * powers[1]`. The sum wraps around and is signed.
 ///
 /// # Panics
 /// If `width > 32` or `source` ends before the last integer.
@@ -114,8 +114,8 @@ pub fn alp_decode_f64(source: &[u8], width: u32, n: usize, least: u64, powers: [
     Kernels::current().alp_decode_f64(source, width, n, least, powers, out);
 }
 
-/// Encodes ALP: rounds `value * to[0] * to[1]` to `integers`. Sets `exact` to all ones where `integer * back[0] * back[1]` has the
-/// bits of the value, else to 0.
+/// Encodes ALP: rounds `value * to[0] * to[1]` to `integers`. Sets `exact` to all ones where `integer * back[0] *
+/// back[1]` has the same bits as the value, and to 0 elsewhere.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -129,7 +129,7 @@ pub fn alp_encode_f32(
     Kernels::current().alp_encode_f32(values, to, back, integers, exact)
 }
 
-/// [`alp_encode_f32`] for 64 bits. Integers from 2^51 on are not checked, and count as large.
+/// [`alp_encode_f32`] for 64 bits. Integers from 2^51 on are not checked and count as large.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -146,7 +146,7 @@ pub fn alp_encode_f64(
 /// Appends one value for each of the `n` validity bits from bit `first` on: the next dense value for a 1, 0 for a 0.
 ///
 /// # Panics
-/// If there are fewer than `n` bits from `first` on, or not as many dense values as ones among them.
+/// If there are fewer than `n` bits from `first` on, or if the number of dense values is not the number of ones among them.
 pub fn expand_u32(dense: &[u32], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u32>) {
     Kernels::current().expand_u32(bytes_of(dense), validity, first, n, out);
 }
@@ -167,11 +167,11 @@ pub fn expand_u128(dense: &[u128], validity: &Bitmap, first: usize, n: usize, ou
     Kernels::current().expand_u128(bytes_of(dense), validity, first, n, out);
 }
 
-/// Appends the end of the string of each of `n` slots: the next of `ends` for a 1 of `validity`, and the end before it again for a
-/// 0, whose string is empty. `ends[0]` is where the first string begins.
+/// Appends the end of the string in each of `n` slots. For a 1 of `validity` this is the next of `ends`; for a 0, whose
+/// string is empty, it is the previous end again. `ends[0]` is the start of the first string.
 ///
 /// # Panics
-/// If there are fewer than `n` bits from `first` on, or not as many strings as ones among them.
+/// If there are fewer than `n` bits from `first` on, or if the number of strings is not the number of ones among them.
 pub fn expand_ends(ends: &[u32], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u32>) {
     Kernels::current().expand_ends(ends, validity, first, n, out);
 }
@@ -230,16 +230,16 @@ pub fn filter_bits(values: &[u8], at: usize, keep: &[u8], first: usize, n: usize
     Kernels::current().filter_bits(values, at, keep, first, n, out);
 }
 
-/// Appends, for each one of `begins`, the number of ones of `elements` before it; all bits are ones where there is none. With a bit
-/// for each entry of a list column these are its offsets, but for the last.
+/// Appends, for each one of `begins`, the number of ones of `elements` before it. Without `elements`, all of its bits
+/// count as ones. With one bit for each entry of a list column, the results are its offsets except the last one.
 ///
 /// # Panics
-/// If there are not as many bits of both.
+/// If the two bitmaps differ in length.
 pub fn list_offsets(begins: &Bitmap, elements: Option<&Bitmap>, out: &mut Vec<i32>) {
     Kernels::current().list_offsets(begins, elements, out);
 }
 
-/// The maximum of `values`, 0 if there are none. Checks a block of indices at once.
+/// The maximum of `values`, 0 if there are none. Used to check a block of indices at once.
 pub fn max_u32(values: &[u32]) -> u32 {
     Kernels::current().max_u32(values)
 }
@@ -255,12 +255,12 @@ pub fn gather_u32(dictionary: &[u32], indices: &[u32], out: &mut Vec<u32>) -> Re
     Kernels::current().gather_u32(dictionary, indices, out)
 }
 
-/// Appends the values of whole runs of the RLE / bit-packing hybrid, at most `most`, and returns the position of the first run
-/// that is not one of them: because it is long (over 64 equal values, or 4 groups of packed ones), has no values, is damaged or
-/// is not all in `padded[..len]`. The first run is at `position`, values have `width` bits.
+/// Appends the values of whole short runs of the RLE / bit-packing hybrid, at most `most`. Returns the position of the first run
+/// that it leaves. It leaves a run that is long (over 64 equal values, or over 4 groups of packed ones), that has no values, is
+/// damaged, or does not end within `padded[..len]`. The first run is at `position`; values have `width` bits.
 ///
 /// # Panics
-/// If the width is not 1 to 16, or `len` is more than there is.
+/// If the width is not 1 to 16, or `len` is larger than `padded`.
 pub fn unpack_short_runs(
     padded: &[u8],
     len: usize,
@@ -272,10 +272,10 @@ pub fn unpack_short_runs(
     Kernels::current().unpack_short_runs(padded, len, position, width, most, out)
 }
 
-/// [`unpack_short_runs`] of values of at most 8 bits, as bytes.
+/// [`unpack_short_runs`] for values of at most 8 bits, as bytes.
 ///
 /// # Panics
-/// If the width is not 1 to 8, or `len` is more than there is.
+/// If the width is not 1 to 8, or `len` is larger than `padded`.
 pub fn unpack_short_runs_u8(
     padded: &[u8],
     len: usize,
@@ -287,18 +287,18 @@ pub fn unpack_short_runs_u8(
     Kernels::current().unpack_short_runs_u8(padded, len, position, width, most, out)
 }
 
-/// [`gather`] for views. `base` is added to the buffer number of those that are not inline.
+/// [`gather`] for views. Adds `base` to the buffer number of those that are not inline.
 pub fn gather_views(dictionary: &[u128], indices: &[u32], base: u32, out: &mut Vec<u128>) -> Result<(), u32> {
     Kernels::current().gather_views(dictionary, indices, base, out)
 }
 
-/// The total length in bytes of the strings at `indices`. The error is the largest index, if it is outside of `entries`.
+/// The total length of the strings at `indices`, in bytes. If an index is outside of `entries`, the error is the largest index.
 pub fn bytes_of_entries(entries: &Entries, indices: &[u32]) -> Result<u64, u32> {
     Kernels::current().bytes_of_entries(entries, indices)
 }
 
-/// Merges byte streams to values, and appends `n` values of `width` bytes, beginning with value `first`. There are `width`
-/// streams of `stride` bytes.
+/// Merges byte streams to values and appends `n` values of `width` bytes, beginning with value `first`. There are
+/// `width` streams of `stride` bytes each.
 ///
 /// # Panics
 /// If `streams` is shorter than `width * stride` or `first + n > stride`.
@@ -332,7 +332,7 @@ pub fn split_streams_u64(values: &[u64], out: &mut Vec<u8>) {
     Kernels::current().split_streams_u64(values, out);
 }
 
-/// The common properties of many views: where their long strings are, and the bits of the short ones.
+/// Summarizes many views: where their long strings are, and the bits of the short ones.
 pub fn summarize_views(views: &[u128]) -> ViewSummary {
     Kernels::current().summarize_views(views)
 }
@@ -357,8 +357,8 @@ pub fn min_max_u64(words: &[u64]) -> Option<(u64, u64)> {
     Kernels::current().min_max_u64(words)
 }
 
-/// The least and the greatest binary32, and the number of NaNs. NaNs are neither the least nor the greatest; the range is `None`
-/// if there is nothing else. -0.0 is less than 0.0.
+/// The least and the greatest binary32, and the number of NaNs. NaNs are neither the least nor the greatest; the range
+/// is `None` if there are only NaNs or no values. -0.0 is less than 0.0.
 pub fn min_max_f32(words: &[u32]) -> (Option<(f32, f32)>, usize) {
     Kernels::current().min_max_f32(words)
 }

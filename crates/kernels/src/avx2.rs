@@ -22,7 +22,7 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 use vector::{fill, load, store};
 
-/// Whether this CPU has all that the loops of [`AVX2`] use.
+/// Whether this CPU has all instructions that the loops of [`AVX2`] use.
 pub(crate) fn is_available() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
@@ -95,7 +95,8 @@ fn filter_u128(values: &[u128], keep: &[u8], first: usize, out: &mut [MaybeUnini
     crate::filter::filter_scalar(values, keep, first, out)
 }
 
-/// Four vectors of eight values. The third and the fourth bit of an index select one of them, as signs.
+/// Holds the dictionary in four vectors of eight values. Bits 3 and 4 of an index select a vector; for the blends they
+/// are shifted to the sign.
 #[target_feature(enable = "avx2")]
 fn gather_small_u32(dictionary: &[u32; 32], indices: &[u32], out: &mut [MaybeUninit<u32>]) {
     assert_eq!(indices.len(), out.len());
@@ -128,7 +129,7 @@ fn unpack_short_runs(
     unpack_short_runs_by_width(padded, len, position, width, out)
 }
 
-/// The bits of each value are deposited in a byte of its own.
+/// Deposits the bits of each value in a byte of its own.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn unpack_short_runs_u8(
     padded: &[u8],
@@ -195,7 +196,7 @@ fn levels_ge(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]) {
     bitmap::levels_ge_scalar(rest, threshold, last);
 }
 
-/// The fields of two views at a time: length, prefix, buffer, offset.
+/// Handles two views at a time, each of four fields: length, prefix, buffer, offset.
 #[target_feature(enable = "avx2")]
 fn summarize_views(views: &[u128]) -> ViewSummary {
     let (pairs, tail) = views.as_chunks::<2>();
@@ -206,7 +207,7 @@ fn summarize_views(views: &[u128]) -> ViewSummary {
     for pair in pairs {
         let views = load(pair);
         let lengths = _mm256_shuffle_epi32(views, 0);
-        // Unsigned: not more than 12.
+        // An unsigned comparison: not more than 12.
         let is_inline = _mm256_cmpeq_epi32(_mm256_max_epu32(lengths, longest_inline), longest_inline);
         inline = _mm256_or_si256(inline, _mm256_and_si256(views, is_inline));
         least = _mm256_min_epu32(least, _mm256_or_si256(views, is_inline));

@@ -1,8 +1,7 @@
-//! The loops for x86-64 CPUs with AVX-512 and VBMI2: Ice Lake and Zen 4, and later. Older ones with AVX-512 slow their
-//! clock down for it.
+//! The loops for x86-64 CPUs with AVX-512 and VBMI2: Ice Lake, Zen 4, and later ones. Older CPUs with AVX-512 lower their clock for it.
 //!
-//! Only what these instructions do better than AVX2 is here: spreading and compacting by a mask, which are one instruction
-//! each, sums over longer vectors, and what is full of masks.
+//! Only loops that are better with these instructions than with AVX2 are here: spreading and compacting by a mask,
+//! which are one instruction each, sums over longer vectors, and code with many masks.
 
 mod expand;
 mod filter;
@@ -16,7 +15,7 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 use vector::{fill, load};
 
-/// Whether this CPU has all that the loops of [`AVX512`] use.
+/// Whether this CPU has all instructions that the loops of [`AVX512`] use.
 pub(crate) fn is_available() -> bool {
     avx2::is_available()
         && is_x86_feature_detected!("avx512f")
@@ -40,7 +39,7 @@ pub(crate) const AVX512: Kernels = Kernels {
     ..avx2::AVX2
 };
 
-/// Two vectors of 16 values, in which each index finds its own.
+/// Holds the dictionary in two vectors of 16 values. One instruction looks up an index in both.
 #[target_feature(enable = "avx512f")]
 fn gather_small_u32(dictionary: &[u32; 32], indices: &[u32], out: &mut [MaybeUninit<u32>]) {
     assert_eq!(indices.len(), out.len());
@@ -55,7 +54,7 @@ fn gather_small_u32(dictionary: &[u32; 32], indices: &[u32], out: &mut [MaybeUni
     }
 }
 
-/// The scalar loop, compiled once more: its masks are registers of their own here.
+/// The scalar loop, compiled once more: masks have registers of their own here.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn alp_encode_f64(
     values: &[u64],

@@ -24,7 +24,7 @@ pub struct Bitmap {
 }
 
 impl Bitmap {
-    /// An empty bitmap.
+    /// Creates an empty bitmap.
     pub fn new() -> Self {
         Bitmap::default()
     }
@@ -39,7 +39,7 @@ impl Bitmap {
         self.len == 0
     }
 
-    /// Bit `i`.
+    /// Returns bit `i`.
     ///
     /// # Panics
     /// If there is no bit `i`.
@@ -59,7 +59,7 @@ impl Bitmap {
         self.bytes
     }
 
-    /// Removes all bits, keeps the memory.
+    /// Removes all bits and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.len = 0;
@@ -81,7 +81,7 @@ impl Bitmap {
         self.len += 1;
     }
 
-    /// Appends `n` times the same bit.
+    /// Appends `n` copies of the same bit.
     pub fn push_run(&mut self, bit: bool, n: usize) {
         let fill = if bit { 0xff } else { 0 };
         let end = self.len + n;
@@ -105,7 +105,7 @@ impl Bitmap {
         let (mut first, mut n) = (first, n);
         let head = (8 - self.len % 8) % 8;
         if head > 0 {
-            // Fill the last byte, so that the following bits start at a whole byte of the target.
+            // Fills the last byte first, so that the following bits start at a byte boundary of the target.
             let take = head.min(n);
             let bits = byte_at(source, first) & low_mask(take);
             let last = self.bytes.len() - 1;
@@ -133,12 +133,12 @@ impl Bitmap {
         self.clear_tail();
     }
 
-    /// An appender for a few bits at a time.
+    /// Creates an appender for a few bits at a time.
     pub fn appender(&mut self) -> BitAppender<'_> {
         BitAppender::new(&mut self.bytes, &mut self.len)
     }
 
-    /// Turns each 1 into a 0 and each 0 into a 1.
+    /// Inverts all bits.
     pub fn invert(&mut self) {
         self.bytes.iter_mut().for_each(|byte| *byte = !*byte);
         self.clear_tail();
@@ -162,7 +162,7 @@ impl Bitmap {
         self.bytes.iter_mut().zip(&other.bytes).for_each(|(ours, theirs)| *ours |= theirs);
     }
 
-    /// 64 bits from bit `first` on; bits past the end are 0.
+    /// Returns 64 bits from bit `first` on. Bits past the end are 0.
     #[inline]
     pub fn word(&self, first: usize) -> u64 {
         word_at(&self.bytes, first)

@@ -6,7 +6,7 @@ use crate::uninit::append;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Appends the streams of `values`, which are `width` bytes each: the inverse of `merge_streams`.
+/// Appends the streams of `values`, of `width` bytes each: the inverse of `merge_streams`.
 ///
 /// # Panics
 /// If `values` is not a whole number of values.
@@ -19,7 +19,7 @@ pub fn split_streams(values: &[u8], width: usize, out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + values.len(), 0);
     let out = &mut out[start..];
-    // Squares of eight bytes of eight values, then the rest to the right and below.
+    // Transposes squares of eight bytes of eight values first, then the rest to the right and below.
     let (across, down) = (width / SQUARE_SIDE * SQUARE_SIDE, n / SQUARE_SIDE * SQUARE_SIDE);
     for column in (0..across).step_by(SQUARE_SIDE) {
         for row in (0..down).step_by(SQUARE_SIDE) {
@@ -39,8 +39,8 @@ pub fn split_streams(values: &[u8], width: usize, out: &mut Vec<u8>) {
 impl Kernels {
     /// `merge_streams` at this level.
     ///
-    /// PERF: eight streams at a time are merged to words, which are written to their place in the values. The last eight may
-    /// overlap the previous ones.
+    /// PERF: merges eight streams at a time to words, which are written to their places in the values. The last eight
+    /// may overlap the previous ones.
     pub fn merge_streams(
         &self,
         streams: &[u8],
@@ -169,7 +169,7 @@ fn parts_of<const W: usize>(out: &mut [MaybeUninit<u8>]) -> [&mut [MaybeUninit<u
     std::array::from_fn(|_| left.split_off_mut(..n).expect("a part of the whole"))
 }
 
-/// Bytes of a word, and the number of words in a square.
+/// Number of bytes in a word, and of words in a square.
 const SQUARE_SIDE: usize = 8;
 
 #[inline(always)]
@@ -180,7 +180,7 @@ fn word(bytes: &[u8]) -> u64 {
 /// Transposes the bytes of eight words: the first bytes of all words, then the second bytes, and so on.
 #[inline(always)]
 fn transposed(mut words: [u64; SQUARE_SIDE]) -> [u64; SQUARE_SIDE] {
-    // Blocks of 1, 2 and 4 bytes change places across the diagonal.
+    // Exchanges blocks of 1, 2 and 4 bytes across the diagonal.
     for (distance, mask) in [(1, 0x00ff_00ff_00ff_00ff), (2, 0x0000_ffff_0000_ffff), (4, 0xffff_ffff)] {
         for low in (0..SQUARE_SIDE).filter(|i| i & distance == 0) {
             let high = low + distance;
@@ -192,13 +192,14 @@ fn transposed(mut words: [u64; SQUARE_SIDE]) -> [u64; SQUARE_SIDE] {
     words
 }
 
-/// `n` bytes of each of `W` streams, from byte `first` of each.
+/// Returns `n` bytes of each of `W` streams, from byte `first` of each on.
 fn streams_of<const W: usize>(streams: &[u8], stride: usize, first: usize, n: usize) -> [&[u8]; W] {
     assert!(first + n <= stride && W * stride <= streams.len(), "{n} values from {first} of {stride}");
     std::array::from_fn(|byte| &streams[byte * stride + first..][..n])
 }
 
-/// PERF: a constant width lets the compiler unroll over the streams and interleave with vector shuffles.
+/// Merges streams of values of `W` bytes. PERF: with a constant width, the compiler unrolls the loop over the streams
+/// and interleaves them with vector shuffles.
 fn merge_const<const W: usize>(streams: &[u8], stride: usize, first: usize, n: usize, out: &mut Vec<u8>) {
     let sources: [&[u8]; W] = streams_of(streams, stride, first, n);
     let start = out.len();
@@ -230,7 +231,7 @@ fn merge_words<const W: usize, T: Word<W>>(
     }
 }
 
-/// Values that are merged at a time: eight bytes of each take 2 KiB.
+/// Number of values that are merged at once: eight bytes of each take 2 KiB.
 const VALUES_PER_BLOCK: usize = 256;
 
 fn merge_bytes(streams: &[u8], width: usize, stride: usize, first: usize, n: usize, out: &mut Vec<u8>) {

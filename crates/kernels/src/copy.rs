@@ -1,16 +1,16 @@
 //! Copies of short byte strings, without a branch on their length.
 //!
-//! Most strings are short. A copy of variable length is a call with a branch that the CPU cannot predict, for a few bytes. So
-//! these functions copy [`SHORT_COPY_BYTES`] bytes wherever source and target have that many, and the caller writes the next
-//! string over the excess.
+//! Most strings are short. A copy of variable length is a call with a branch that the CPU cannot predict, for a few
+//! bytes. So these functions copy [`SHORT_COPY_BYTES`] bytes wherever source and target have that many, and the caller
+//! writes the next string over the excess.
 
 use crate::uninit::put_chunk;
 use std::mem::MaybeUninit;
 
-/// Bytes to copy at once for most strings.
+/// Number of bytes that are copied at once for most strings.
 pub(crate) const SHORT_COPY_BYTES: usize = 32;
-/// Bytes to copy at once for longer strings, such as URLs. Where strings are put end to end, memory for so many more is reserved
-/// behind them: who reserves it beforehand, in a way that may fail, adds them.
+/// Number of bytes that are copied at once for longer strings, such as URLs. Loops that write strings end to end
+/// reserve this much memory behind them. A caller that reserves the memory beforehand, fallibly, has to add it.
 pub const LONG_COPY_BYTES: usize = 128;
 
 /// Copies the first `len` bytes of `source` to the beginning of `to`, and possibly some more if both have that many.
@@ -31,8 +31,8 @@ pub(crate) fn put(source: &[u8], len: usize, to: &mut [MaybeUninit<u8>]) {
 
 /// Copies all of `from` to `to`, which has the same length.
 ///
-/// PERF: only the last strings of a page's buffer come here, but a small dictionary has hardly any others. Two overlapping
-/// copies of constant length are faster than a call that has to look at the length.
+/// PERF: only the last strings of a page's buffer come here, but a small dictionary has hardly any others. Two
+/// overlapping copies of constant length are faster than a call that has to look at the length.
 #[inline(never)]
 fn copy_exact(from: &[u8], to: &mut [MaybeUninit<u8>]) {
     match from.len() {
@@ -53,7 +53,7 @@ fn copy_ends<const N: usize>(from: &[u8], to: &mut [MaybeUninit<u8>]) {
 
 /// Appends the first `len` bytes of `padded`.
 ///
-/// PERF: strings are short. Where more bytes follow a string, a copy of constant length takes some of them, too.
+/// PERF: strings are short. If more bytes follow a string, a copy of constant length takes some of them, too.
 ///
 /// # Panics
 /// If `padded` has fewer than `len` bytes.
@@ -69,5 +69,5 @@ pub fn push_padded(padded: &[u8], len: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes that [`push_padded`] copies at once.
+/// Number of bytes that [`push_padded`] copies at once.
 const PADDED_COPY_BYTES: usize = 64;

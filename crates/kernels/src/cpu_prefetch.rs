@@ -1,4 +1,4 @@
-//! CPU prefetch of bytes that are needed soon. The CPU does not look far ahead in a loop with much work for each value.
+//! CPU prefetch of bytes that are needed soon. In a loop with much work for each value, the CPU itself does not read far ahead.
 
 /// Prefetches the cache lines of `bytes` in order, without waiting for them.
 #[inline(always)]
@@ -15,9 +15,9 @@ pub fn prefetch(bytes: &[u8]) {
 
 /// Prefetches a PLAIN string of some hundred bytes, so that the length field after it arrives early.
 ///
-/// PERF: the position of the next string depends on the length of this one. Reading only the length fields would wait for memory
-/// at each of them, as long as reading ten cache lines in order takes, which the CPU prefetches itself. The string is needed soon
-/// in any case. A caller that reads the whole string on the way does not need this.
+/// PERF: the position of the next string depends on the length of this one. Reading only the length fields would wait
+/// for memory at each of them, for as long as it takes to read ten cache lines in order, which the CPU prefetches
+/// itself. The string is needed soon anyway. A caller that reads the whole string at once does not need this.
 #[inline(always)]
 pub fn prefetch_next_string(string: &[u8]) {
     if (256..=4096).contains(&string.len()) {
@@ -25,7 +25,7 @@ pub fn prefetch_next_string(string: &[u8]) {
     }
 }
 
-/// Bytes to prefetch at a time: about as many cache lines as a CPU waits for at once.
+/// Number of bytes to prefetch at a time: about as many cache lines as a CPU can wait for at once.
 pub const PREFETCH_BYTES: usize = 2 << 10;
-/// Bytes in a cache line.
+/// Number of bytes in a cache line.
 const CACHE_LINE_BYTES: usize = 64;

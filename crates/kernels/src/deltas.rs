@@ -1,7 +1,6 @@
-//! Decodes packed deltas of DELTA_BINARY_PACKED: unpacks them, and sums them up.
+//! Decodes packed deltas of DELTA_BINARY_PACKED: unpacks them and adds them up.
 //!
-//! The definition is `unpack_u32` followed by `prefix_sum_u32`. A level may have a loop that does both while the deltas are in
-//! registers.
+//! The definition is `unpack_u32` followed by `prefix_sum_u32`. A level may have a loop that does both while the deltas are in registers.
 
 use crate::signatures::Kernels;
 use crate::unpack::{MAX_WIDTH_IN_REGISTERS, unpack_in_groups};

@@ -10,7 +10,7 @@ use crate::scalar::SCALAR;
 use crate::signatures::Kernels;
 use std::sync::OnceLock;
 
-/// A table, and whether this CPU has the instructions that it needs.
+/// A table, and a function that tests whether this CPU has the instructions that it needs.
 type Level = (&'static Kernels, fn() -> bool);
 
 /// All tables, the best first.
@@ -25,8 +25,8 @@ static LEVELS: &[Level] = &[
 ];
 
 impl Kernels {
-    /// The loops that this process uses: the best level that the CPU has, or the one that the environment variable
-    /// `MARQUETRY_KERNELS` names (`scalar`, `avx2`, `avx512`, `neon`) if the CPU has it. Chosen at the first call.
+    /// Returns the loops that this process uses: those of the best level of the CPU, or those of the level that the environment
+    /// variable `MARQUETRY_KERNELS` names (`scalar`, `avx2`, `avx512`, `neon`), if the CPU has it. Chosen at the first call.
     #[inline]
     pub fn current() -> &'static Kernels {
         static CURRENT: OnceLock<&'static Kernels> = OnceLock::new();
@@ -37,7 +37,7 @@ impl Kernels {
         })
     }
 
-    /// The loops of every level that this CPU has, the best first: for tests and measurements.
+    /// Returns the loops of every level that this CPU has, the best first. For tests and measurements.
     pub fn all_available() -> impl Iterator<Item = &'static Kernels> {
         LEVELS.iter().filter(|(_, is_available)| is_available()).map(|(kernels, _)| *kernels)
     }

@@ -15,10 +15,10 @@ use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
 
 impl Kernels {
-    /// `expand_u32` at this level. The dense values are given by their bytes, so they can be those of a page.
+    /// `expand_u32` at this level. The dense values are given as bytes, so that they can be read from a page.
     ///
     /// # Panics
-    /// If there are fewer than `n` bits from `first` on, or not as many dense values as ones among them.
+    /// If there are fewer than `n` bits from `first` on, or if the number of dense values is not the number of ones among them.
     pub fn expand_u32(
         &self,
         dense: &[[u8; 4]],
@@ -31,7 +31,7 @@ impl Kernels {
         expand(self.expand_u32, dense, validity, first, n, out);
     }
 
-    /// `expand_u64` at this level. The dense values are given by their bytes.
+    /// `expand_u64` at this level. The dense values are given as bytes.
     ///
     /// # Panics
     /// As `expand_u32`.
@@ -47,7 +47,7 @@ impl Kernels {
         expand(self.expand_u64, dense, validity, first, n, out);
     }
 
-    /// `expand_u128` at this level. The dense values are given by their bytes.
+    /// `expand_u128` at this level. The dense values are given as bytes.
     ///
     /// # Panics
     /// As `expand_u32`.
@@ -66,7 +66,7 @@ impl Kernels {
     /// `expand_ends` at this level.
     ///
     /// # Panics
-    /// If there are fewer than `n` bits from `first` on, or not as many strings as ones among them.
+    /// If there are fewer than `n` bits from `first` on, or if the number of strings is not the number of ones among them.
     pub fn expand_ends(&self, ends: &[u32], validity: &Bitmap, first: usize, n: usize, out: &mut Vec<u32>) {
         let ones = self.count_ones(validity, first..first + n);
         assert_eq!(ones + 1, ends.len(), "a string for each valid slot");
@@ -131,8 +131,8 @@ fn expand<T: Copy, const W: usize>(
     unsafe { append(out, n, |spare| kernel(dense, validity.as_bytes(), first, spare)) };
 }
 
-/// Goes over the slots by words of 64 validity bits. Words of all ones or all zeros are handled here. `mixed` does the others:
-/// it gets the word, the next dense values, more than the word has ones, and the slots of the word.
+/// Goes over the slots in words of 64 validity bits. Handles words of all ones or all zeros itself, and calls `mixed`
+/// for the others with the word, the next dense values (more than the word has ones), and the slots of the word.
 ///
 /// PERF: these arguments have constant sizes, so `mixed` needs no bounds checks.
 #[inline(always)]
@@ -169,7 +169,7 @@ pub(crate) fn for_each_word<T: Word<W>, const W: usize>(
     }
 }
 
-/// The first values of `dense`, or all of them in `padded`.
+/// Returns the first values of `dense`; or if they are too few, all of them, copied to `padded`.
 #[inline(always)]
 fn window_of<'a, T: Copy>(dense: &'a [T], padded: &'a mut [T; WINDOW]) -> &'a [T; WINDOW] {
     dense.first_chunk().unwrap_or_else(|| {
@@ -178,7 +178,7 @@ fn window_of<'a, T: Copy>(dense: &'a [T], padded: &'a mut [T; WINDOW]) -> &'a [T
     })
 }
 
-/// Dense values that one word of validity can need, and a vector more.
+/// Number of dense values that one word of validity can need, plus a vector.
 pub(crate) const WINDOW: usize = 80;
 
 #[inline(always)]
@@ -189,7 +189,7 @@ pub(crate) fn expand_scalar<T: Word<W>, const W: usize>(
     out: &mut [MaybeUninit<T>],
 ) {
     for_each_word(dense, validity, first, out, |word, dense, slots| {
-        // Without a branch per slot: every slot loads the next value, and keeps it if its bit is set.
+        // No branch per slot: every slot loads the next value and keeps it if its bit is set.
         let mut next = 0;
         for (i, slot) in slots.iter_mut().enumerate() {
             let bit = (word >> i & 1) as usize;
@@ -235,7 +235,7 @@ fn expand_any(dense: &[u8], width: usize, validity: &Bitmap, first: usize, n: us
     for done in (0..n).step_by(64) {
         let word = validity.word(first + done);
         for i in 0..(n - done).min(64) {
-            // PERF: without a branch; the next copy overwrites the excess of this one.
+            // PERF: no branch; the next copy overwrites the excess of this one.
             let is_valid = word >> i & 1 == 1;
             put(select_unpredictable(is_valid, &dense[next..], &zeros), width, &mut to[at..]);
             next += select_unpredictable(is_valid, width, 0);
@@ -246,8 +246,8 @@ fn expand_any(dense: &[u8], width: usize, validity: &Bitmap, first: usize, n: us
     unsafe { out.set_len(out.len() + total) };
 }
 
-/// Goes over the slots of strings by words of 64 validity bits. `mixed` gets the word, the ends from the one before the word's first
-/// slot on, and the slots of the word.
+/// Goes over the slots of strings in words of 64 validity bits. Calls `mixed` with the word, the ends from the one
+/// before the word's first slot on, and the slots of the word.
 #[inline(always)]
 pub(crate) fn for_each_word_of_ends(
     ends: &[u32],
@@ -260,7 +260,7 @@ pub(crate) fn for_each_word_of_ends(
     for slots in out.chunks_mut(64) {
         let word = word_at(validity, first) & low_mask64(slots.len());
         let mut padded = [0; WINDOW];
-        // PERF: of constant size, so that no end is looked for outside.
+        // PERF: the window has a constant size, so that no bounds checks are needed.
         let window = window_of(ends, &mut padded);
         if let Some(whole) = slots.first_chunk_mut() {
             mixed(word, window, whole);
@@ -276,7 +276,7 @@ pub(crate) fn for_each_word_of_ends(
 
 pub(crate) fn expand_ends_scalar(ends: &[u32], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
     for_each_word_of_ends(ends, validity, first, out, |word, ends, slots| {
-        // PERF: a slot counts the strings before it, and no slot waits for the end of another one.
+        // PERF: counts the strings before each slot, so that no slot waits for the end of another one.
         let (mut word, mut strings) = (word, 0);
         for slot in slots {
             strings += (word & 1) as usize;

@@ -1,5 +1,5 @@
-//! Filtering by a bitmap: copies the selected slots to dense values, the inverse of `expand.rs`. It removes nulls, or rows that
-//! a predicate rejects.
+//! Filtering by a bitmap: copies the selected slots to dense values, the inverse of `expand.rs`. It removes nulls, or
+//! rows that a predicate rejects.
 
 use crate::bitmap::{Bitmap, count_ones_scalar, low_mask64, word_at};
 use crate::expand::WINDOW;
@@ -83,9 +83,9 @@ fn filter<T: Copy>(kernel: Filter<T>, values: &[T], keep: &[u8], first: usize, o
     }
 }
 
-/// Goes over the values by words of 64 keep bits. Words of all ones, or of few, are handled here. `mixed` does the others: it
-/// gets the word, its values, and the output slots, a vector more than the word has ones. Writes all selected values, and
-/// returns their number.
+/// Goes over the values in words of 64 keep bits. Handles words of all ones, or of few, itself, and calls `mixed` for
+/// the others with the word, its values, and the output slots, which are a vector more than the word has ones. Writes
+/// all selected values and returns their number.
 ///
 /// PERF: these arguments have constant sizes, so `mixed` needs no bounds checks.
 #[inline(always)]
@@ -118,10 +118,10 @@ pub(crate) fn for_each_word<T: Copy + Default>(
     at
 }
 
-/// Up to this number of 64 values are copied one by one.
+/// Maximum number of selected values, out of 64, that are copied one by one.
 const MAX_ONE_BY_ONE: usize = 6;
 
-/// Slots that a loop may write beyond the selected values.
+/// Number of slots that a loop may write beyond the selected values.
 pub(crate) const EXTRA_SLOTS: usize = WINDOW;
 
 #[inline(always)]

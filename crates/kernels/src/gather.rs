@@ -12,7 +12,7 @@ impl Kernels {
         unsafe { (self.max_u32)(values) }
     }
 
-    /// Compares the largest index, which is the error, with the length of what is looked up.
+    /// Checks that all indices are below `len`. If not, the error is the largest index.
     pub(crate) fn check_indices(&self, indices: &[u32], len: usize) -> Result<(), u32> {
         let max = self.max_u32(indices);
         if max as usize >= len && !indices.is_empty() { Err(max) } else { Ok(()) }

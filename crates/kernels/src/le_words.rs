@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 /// # Safety
 /// Implementers have the size of `W` bytes, no padding, and a value for any bits.
 pub(crate) unsafe trait Word<const W: usize>: Copy + Default {
-    /// The word with these bytes.
+    /// Creates the word with these bytes.
     fn from_bytes(bytes: [u8; W]) -> Self;
 
     /// Writes the words of `bytes` to `out`.
@@ -18,7 +18,7 @@ pub(crate) unsafe trait Word<const W: usize>: Copy + Default {
     fn copy(bytes: &[[u8; W]], out: &mut [MaybeUninit<Self>]) {
         const { assert!(size_of::<Self>() == W) };
         assert_eq!(bytes.len(), out.len());
-        // SAFETY: both are of as many times `W` bytes; `out` is not of `bytes`, as it is borrowed mutably.
+        // SAFETY: both have the same number of elements of `W` bytes. They do not overlap, because `out` is borrowed mutably.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), out.as_mut_ptr().cast(), bytes.len()) };
     }
 }
@@ -30,28 +30,28 @@ unsafe impl Word<4> for u32 {
     }
 }
 
-// SAFETY: as above, of 8 bytes.
+// SAFETY: as above, for 8 bytes.
 unsafe impl Word<8> for u64 {
     fn from_bytes(bytes: [u8; 8]) -> Self {
         u64::from_le_bytes(bytes)
     }
 }
 
-// SAFETY: as above, of 16 bytes.
+// SAFETY: as above, for 16 bytes.
 unsafe impl Word<16> for u128 {
     fn from_bytes(bytes: [u8; 16]) -> Self {
         u128::from_le_bytes(bytes)
     }
 }
 
-/// The bytes of words.
+/// Returns the bytes of words.
 pub(crate) fn bytes_of<T: Word<W>, const W: usize>(words: &[T]) -> &[[u8; W]] {
     const { assert!(size_of::<T>() == W) };
-    // SAFETY: the same memory, of as many times `W` bytes, all of which have a value; bytes need no alignment.
+    // SAFETY: the same memory, as many times `W` bytes, all of which are initialized; bytes need no alignment.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
 }
 
-/// Appends little-endian words, given by their bytes.
+/// Appends little-endian words, given as bytes.
 pub fn copy_u32(bytes: &[[u8; 4]], out: &mut Vec<u32>) {
     // SAFETY: `copy` writes all that it is given.
     unsafe { append(out, bytes.len(), |spare| u32::copy(bytes, spare)) };

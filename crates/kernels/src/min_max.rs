@@ -101,7 +101,7 @@ pub(crate) fn min_max_f64_scalar(words: &[u64]) -> (i64, i64, usize) {
     (min, max, nans as usize)
 }
 
-/// The bits of a float as an integer of the same order, and back.
+/// Converts the bits of a float to an integer of the same order, and back.
 #[inline(always)]
 fn ordered_32(bits: u32) -> i32 {
     (bits ^ ((bits as i32 >> 31) as u32 >> 1)) as i32

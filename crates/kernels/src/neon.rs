@@ -1,7 +1,8 @@
 //! The loops for 64-bit ARM CPUs, all of which have NEON.
 //!
-//! The compiler uses NEON for the scalar loops as well, so only those are written out that it makes nothing of, or too much;
-//! the other rows of the table are the scalar ones. That they are faster is an estimate, not a measurement: see UNSAFE.md.
+//! The compiler uses NEON for the scalar loops, too. So only those loops are written out that it does not vectorize, or
+//! vectorizes badly; the other rows of the table are the scalar loops. That the loops here are faster is an estimate, not
+//! a measurement: see UNSAFE.md.
 
 mod byte_stream_split;
 mod expand;
@@ -18,7 +19,7 @@ use std::arch::aarch64::*;
 use std::mem::MaybeUninit;
 use vector::{each, fill, load, store, words};
 
-/// Whether this CPU has NEON: known when this is compiled, but for targets without floating point.
+/// Whether this CPU has NEON. Known at compile time, except on targets without floating point.
 pub(crate) fn is_available() -> bool {
     std::arch::is_aarch64_feature_detected!("neon")
 }
@@ -45,7 +46,7 @@ pub(crate) const NEON: Kernels = Kernels {
     ..SCALAR
 };
 
-/// Each level leaves its bit, if it is high enough; sums of neighbours, three times, put eight of them into a byte.
+/// Each level that is high enough leaves its bit. Sums of neighbours, three times, collect eight bits in a byte.
 #[target_feature(enable = "neon")]
 fn levels_ge(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]) {
     let (groups, rest) = levels.as_chunks::<128>();
@@ -62,7 +63,7 @@ fn levels_ge(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]) {
     bitmap::levels_ge_scalar(rest, threshold, last);
 }
 
-/// A view is a vector: length, prefix, buffer, offset.
+/// A view is one vector of four fields: length, prefix, buffer, offset.
 #[target_feature(enable = "neon")]
 fn summarize_views(views: &[u128]) -> ViewSummary {
     let (longest_inline, only_offsets) = (vdupq_n_u32(12), words(load(&[0u32, 0, 0, u32::MAX])));

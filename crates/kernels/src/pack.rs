@@ -1,13 +1,13 @@
 //! Bit packing of integers into 0 to 64 bits each, the inverse of `unpack.rs`.
 //!
-//! PERF: one loop per width here too, so that a group of eight values is assembled in registers, with constant shifts.
+//! PERF: as in `unpack.rs`, there is one loop per width, so that a group of eight values is assembled in registers with constant shifts.
 
 use crate::signatures::Kernels;
 use crate::uninit::append;
 use crate::unpack::GROUP;
 use std::mem::MaybeUninit;
 
-/// Packs the lowest `width <= 32` bits of each value, least significant bit first, and appends the bytes; the unused
+/// Packs the lowest `width <= 32` bits of each value, least significant bit first, and appends the bytes. The unused
 /// bits of the last byte are 0.
 ///
 /// # Panics
@@ -18,7 +18,7 @@ pub fn pack_u32(values: &[u32], width: u32, out: &mut Vec<u8>) {
     unsafe { pack(GROUPS_U32[width as usize], values, width, out) };
 }
 
-/// Packs the lowest `width <= 64` bits of each value, least significant bit first, and appends the bytes; the unused
+/// Packs the lowest `width <= 64` bits of each value, least significant bit first, and appends the bytes. The unused
 /// bits of the last byte are 0.
 ///
 /// # Panics
@@ -38,7 +38,7 @@ impl Kernels {
     }
 }
 
-/// Packs whole groups by `groups`, and the rest as a group padded with zeros.
+/// Packs whole groups with `groups`, and the remaining values as a group padded with zeros.
 ///
 /// # Safety
 /// `groups` must write all it is given.
@@ -52,7 +52,7 @@ unsafe fn pack<T: Copy + Default>(
     let (whole, rest) = values.as_chunks::<GROUP>();
     let last = usize::from(!rest.is_empty()) * width;
     out.reserve(whole.len() * width + last);
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that `groups` writes all it is given.
     unsafe { append(out, whole.len() * width, |spare| groups(whole.as_flattened(), spare)) };
     if !rest.is_empty() {
         let mut group = [T::default(); GROUP];
@@ -72,7 +72,7 @@ pub(crate) fn pack_u8_scalar(values: &[u8], width: u32, out: &mut [MaybeUninit<u
     GROUPS_U8[width as usize](values, out);
 }
 
-/// The definition: value `i` is bits `[i * W, (i + 1) * W)` of the little-endian bit string.
+/// The definition of bit packing: value `i` is bits `[i * W, (i + 1) * W)` of the little-endian bit string.
 fn groups<const W: usize, T: Copy + Into<u64>>(values: &[T], out: &mut [MaybeUninit<u8>]) {
     let (groups, rest) = values.as_chunks::<GROUP>();
     let (packed, no_bytes) = out.as_chunks_mut::<W>();
@@ -93,7 +93,7 @@ fn groups<const W: usize, T: Copy + Into<u64>>(values: &[T], out: &mut [MaybeUni
     }
 }
 
-/// Values of no bits take no bytes.
+/// Packs values of width 0, which take no bytes.
 fn no_bits<T>(_: &[T], out: &mut [MaybeUninit<u8>]) {
     assert!(out.is_empty());
 }
@@ -214,8 +214,8 @@ static GROUPS_U64: [Groups<u64>; 65] = [
     groups::<64, u64>,
 ];
 
-/// Packs the lowest `width` bits (1 to 32) of each value, most significant bit first, and appends the bytes; the
-/// unused bits of the last byte are 0.
+/// Packs the lowest `width` bits (1 to 32) of each value, most significant bit first, and appends the bytes. The unused
+/// bits of the last byte are 0.
 ///
 /// # Panics
 /// If `width` is 0 or over 32.

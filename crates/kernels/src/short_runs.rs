@@ -1,7 +1,7 @@
 //! Short runs of the RLE / bit-packing hybrid, unpacked together.
 //!
-//! Where neighbours are often equal, runs of some ten equal values alternate with a group or two of packed ones. Nobody can
-//! predict of which kind the next run is, nor its length. So each run is unpacked as both kinds, without a branch.
+//! In columns whose neighbours are often equal, runs of some ten equal values alternate with one or two packed groups. The CPU
+//! can predict neither the kind of the next run nor its length. So each run is unpacked as both kinds, without a branch.
 
 use crate::signatures::{Kernels, UnpackShortRuns};
 use crate::uninit::put_chunk;
@@ -51,7 +51,7 @@ fn append_short_runs<T>(
     assert!(len <= padded.len());
     out.reserve(most + VALUES_PER_RUN);
     let room = &mut out.spare_capacity_mut()[..most + VALUES_PER_RUN];
-    // SAFETY: this CPU has the level of the table that the loop is from.
+    // SAFETY: this CPU has the level of the table that contains the loop.
     let (position, n) = unsafe { unpack(padded, len, position, width, room) };
     assert!(n <= most);
     // SAFETY: the loop wrote `n` values.
@@ -69,9 +69,9 @@ pub(crate) fn unpack_short_runs_scalar(
     unpack(width as usize, padded, len, position, out)
 }
 
-/// The scalar loop, once for each width.
+/// The scalar loop, compiled once for each width.
 ///
-/// PERF: the width is constant, so that all shifts are. That is 15 kB of code, which only the level has that nearly all use.
+/// PERF: the width is constant, and so are all shifts. That takes 15 kB of code, so only the level that nearly all CPUs use has it.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn unpack_short_runs_by_width(
@@ -125,7 +125,7 @@ pub(crate) fn unpack_short_runs_u8_scalar(
     unpack_bytes(padded, len, position, width, out, spread)
 }
 
-/// The loop for bytes. `spread` moves the lowest eight values of a word to the bytes of a word.
+/// The loop for bytes. `spread` moves the lowest eight values of a word to the bytes of the result.
 #[inline(always)]
 pub(crate) fn unpack_bytes(
     padded: &[u8],
@@ -139,24 +139,24 @@ pub(crate) fn unpack_bytes(
     for_each_short_run(width, padded, len, position, out, Bytes { width, spread })
 }
 
-/// A run that is short.
+/// A short run.
 struct ShortRun<'a> {
     is_packed: bool,
-    /// The packed values and what follows them.
+    /// The packed values and whatever follows them.
     payload: &'a [u8; PAYLOAD_BYTES],
-    /// The value, if they are equal.
+    /// The value of a repeated run.
     value: u32,
 }
 
 /// Unpacks a run as both kinds.
 ///
-/// PERF: a trait, as a closure would not be compiled with the instructions of the level.
+/// PERF: a trait, because a closure would not be compiled with the instructions of the level.
 trait UnpackRun<T> {
-    /// Writes the values of `run`, and others behind them.
+    /// Writes the values of `run`, and arbitrary values after them.
     fn unpack(&self, run: ShortRun<'_>, room: &mut [MaybeUninit<T>; VALUES_PER_RUN]);
 }
 
-/// Values of up to 16 bits, as words.
+/// Unpacks values of up to 16 bits to words.
 struct Words {
     width: usize,
 }
@@ -166,12 +166,12 @@ impl UnpackRun<u32> for Words {
     fn unpack(&self, run: ShortRun<'_>, room: &mut [MaybeUninit<u32>; VALUES_PER_RUN]) {
         let width = self.width;
         let mask = (1_u32 << width) - 1;
-        // What half a group has, if all its values are 1.
+        // Half a group in which all values are 1.
         let ones = 1 | 1_u64 << width | 1 << (2 * width) | 1 << (3 * width);
         let equal = ones * u64::from(run.value & mask);
         let (groups, rest) = room.as_chunks_mut::<GROUP>().0.split_at_mut(PACKED_GROUPS);
         for (i, group) in groups.iter_mut().enumerate() {
-            // The second half begins within a byte if the width is odd.
+            // The second half begins in the middle of a byte if the width is odd.
             let halves =
                 [word(run.payload, i * width), word(run.payload, i * width + width / 2) >> (width % 2 * 4)];
             let halves = halves.map(|half| select_unpredictable(run.is_packed, half, equal));
@@ -181,7 +181,7 @@ impl UnpackRun<u32> for Words {
     }
 }
 
-/// Values of up to 8 bits, as bytes.
+/// Unpacks values of up to 8 bits to bytes.
 struct Bytes<F> {
     width: usize,
     spread: F,
@@ -201,7 +201,7 @@ impl<F: Fn(u64) -> u64> UnpackRun<u8> for Bytes<F> {
     }
 }
 
-/// Unpacks runs until one is not short or might not fit; returns the position of that one, and how many values were before it.
+/// Unpacks runs until one is not short or might not fit. Returns the position of that run, and the number of values before it.
 #[inline(always)]
 fn for_each_short_run<T>(
     width: usize,
@@ -242,16 +242,16 @@ fn word(payload: &[u8; PAYLOAD_BYTES], at: usize) -> u64 {
     u64::from_le_bytes(*payload[at..].first_chunk().expect("in the payload"))
 }
 
-/// Values of a packed group.
+/// Number of values in a packed group.
 const GROUP: usize = 8;
-/// Groups of the longest run of packed values that is short.
+/// Maximum number of groups in a short packed run.
 const PACKED_GROUPS: usize = 4;
-/// Values of the longest run that is short. So many are written for each run, whatever its length: `unpack_short_runs` needs room
-/// for so many behind the values that it appends, and reserves it if it is not there.
+/// Maximum number of values in a short run. This many values are written for each run, whatever its length. So
+/// `unpack_short_runs` needs room for this many more than it appends, and reserves it if it is missing.
 pub const VALUES_PER_RUN: usize = 64;
-/// Widest values of short runs: half a group fits a word.
+/// Maximum width of the values of short runs: half a group fits in a word.
 pub const MAX_SHORT_RUN_WIDTH: u32 = 16;
-/// Bytes that are looked at for each run: a header of up to two, and the longest groups.
+/// Number of bytes that are loaded for each run: a header of up to two bytes, and the longest groups.
 const BYTES_PER_RUN: usize = 2 + PAYLOAD_BYTES;
 const PAYLOAD_BYTES: usize = MAX_SHORT_RUN_WIDTH as usize * PACKED_GROUPS;
 
@@ -259,7 +259,7 @@ const PAYLOAD_BYTES: usize = MAX_SHORT_RUN_WIDTH as usize * PACKED_GROUPS;
 mod tests {
     use super::*;
 
-    /// Bytes of runs and the values they stand for.
+    /// Creates encoded runs and the values that they stand for.
     fn runs(width: u32) -> (Vec<u8>, Vec<u32>) {
         let (mut bytes, mut values) = (Vec::new(), Vec::new());
         let mut state = 7_u32 + width;
@@ -270,7 +270,7 @@ mod tests {
         for _ in 0..200 {
             if next(2) == 0 {
                 let (count, value) = (1 + next(VALUES_PER_RUN as u32), next(1 << width));
-                // Two bytes from 64 values on.
+                // The header takes two bytes from 64 values on.
                 match count << 1 {
                     short @ ..0x80 => bytes.push(short as u8),
                     long => bytes.extend([long as u8 | 0x80, (long >> 7) as u8]),
@@ -304,7 +304,7 @@ mod tests {
                     assert_eq!(end, bytes.len());
                     assert!(out[1..].iter().map(|&value| u32::from(value)).eq(values.iter().copied()));
                 }
-                // No run is cut.
+                // Runs are only unpacked as a whole.
                 for most in [0, 1, 20, 100, 101, 102, 103] {
                     let mut out = Vec::new();
                     let end = kernels.unpack_short_runs(&padded, bytes.len(), 0, width, most, &mut out);

@@ -2,7 +2,7 @@
 
 use crate::unpack::{GROUP, OVERREAD_BYTES};
 
-/// The index for which a shuffle writes zeros. Negative as a 32-bit number, also when it was widened from a byte.
+/// The index for which a shuffle writes zeros. It is negative as a 32-bit number, too, when it is widened from a byte.
 pub(crate) const ZERO_LANE: u8 = 0x80;
 
 /// For each pattern of eight validity bits: the dense lane of each valid slot.
@@ -23,7 +23,7 @@ pub(crate) static EXPAND_8: [[u8; 8]; 256] = {
     patterns
 };
 
-/// For each pattern of eight bits: the lanes of the ones, lowest first. The rest does not matter.
+/// For each pattern of eight bits: the lanes of the ones, lowest first. The remaining entries do not matter.
 pub(crate) static COMPRESS_8: [[u8; 8]; 256] = {
     let mut patterns = [[0; 8]; 256];
     let mut byte = 0;
@@ -41,9 +41,9 @@ pub(crate) static COMPRESS_8: [[u8; 8]; 256] = {
     patterns
 };
 
-/// For one width, how to move packed values to 32-bit lanes: the source byte of each byte of a lane, in its half of the vector,
-/// and the shift to the right that follows. `_high` is the same for the fifth byte of values that touch five bytes: it goes to
-/// the top of the lane, and is shifted to the left.
+/// How packed values of one width are moved to 32-bit lanes: `shuffle` is the source of each byte of a lane, in its
+/// half of the vector, and `shift` the right shift that follows. The `_high` fields do the same for the fifth byte of
+/// values that touch five bytes: it goes to the top of the lane and is shifted left.
 pub(crate) struct Lanes32 {
     pub(crate) shuffle: [u8; 32],
     pub(crate) shift: [u32; 8],
@@ -88,7 +88,7 @@ const fn lanes_u32(width: usize) -> Lanes32 {
     lanes
 }
 
-/// The shuffle index of byte `i` of a half. Bytes beyond the half have no bits of a value.
+/// The shuffle index of byte `i` of a half. Bytes beyond the half contain no bits of a value.
 pub(crate) const fn in_half(i: usize) -> u8 {
     if i < 16 { i as u8 } else { ZERO_LANE }
 }

@@ -1,8 +1,8 @@
 //! The table of inner loops, [`Kernels`], and the function pointer type of each loop.
 //!
-//! Why calling a loop is sound: it checks the lengths of its slices itself, once, before it starts. So the caller only has to
-//! know that the CPU has the instructions of the loop's level. Every table that can be reached guarantees that, because
-//! `Kernels::current` and `Kernels::all_available` return no others.
+//! Calling a loop is sound if the CPU has the instructions of the loop's level: a loop checks the lengths of its slices
+//! itself, once, before it starts. Every table that can be reached guarantees the instructions, because
+//! `Kernels::current` and `Kernels::all_available` return no other tables.
 
 use std::mem::MaybeUninit;
 
@@ -10,27 +10,27 @@ use std::mem::MaybeUninit;
 pub(crate) type Unpack<T> = unsafe fn(source: &[u8], width: u32, out: &mut [MaybeUninit<T>]);
 /// Packs groups of eight values into `width` bytes each, which fill `out`.
 pub(crate) type Pack<T> = unsafe fn(values: &[T], width: u32, out: &mut [MaybeUninit<u8>]);
-/// Writes dense values, given by their bytes, to the slots of `out` whose validity bit is 1, and 0 to the others. Slot `i` has
-/// bit `first + i` of `validity`.
+/// Writes dense values, given as bytes, to the slots of `out` whose validity bit is 1, and 0 to the others. Slot `i`
+/// has bit `first + i` of `validity`.
 pub(crate) type Expand<T, const W: usize> =
     unsafe fn(dense: &[[u8; W]], validity: &[u8], first: usize, out: &mut [MaybeUninit<T>]);
-/// Writes the next of `ends` to the slots of `out` whose validity bit is 1, and the one before it to the others. Slot `i` has bit
-/// `first + i` of `validity`. There is one end more than there are ones.
+/// Writes the next of `ends` to the slots of `out` whose validity bit is 1, and the previous one to the others. Slot
+/// `i` has bit `first + i` of `validity`. There is one more end than there are ones.
 pub(crate) type ExpandEnds =
     unsafe fn(ends: &[u32], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]);
 /// Writes the values whose bit is 1 to the front of `out`, and returns their number. Value `i` has bit `first + i` of `keep`.
 /// `out` has `filter::EXTRA_SLOTS` slots more than there are ones.
 pub(crate) type Filter<T> =
     unsafe fn(values: &[T], keep: &[u8], first: usize, out: &mut [MaybeUninit<T>]) -> usize;
-/// Turns deltas into values, in place; returns the last value.
+/// Turns deltas into values, in place. Returns the last value.
 pub(crate) type PrefixSum<T> = unsafe fn(values: &mut [T], before: T, least: T) -> T;
-/// Unpacks groups of eight deltas, as [`Unpack`] does, and turns them into values; returns the last value.
+/// Unpacks groups of eight deltas, as [`Unpack`] does, and turns them into values. Returns the last value.
 pub(crate) type UnpackDeltas<T> =
     unsafe fn(source: &[u8], width: u32, before: T, least: T, out: &mut [MaybeUninit<T>]) -> T;
 /// Unpacks groups of eight ALP integers, as [`Unpack`] does, and turns them into the bits of floats.
 pub(crate) type AlpDecode<T, F> =
     unsafe fn(source: &[u8], width: u32, least: T, powers: [F; 2], out: &mut [MaybeUninit<T>]);
-/// Finds the ALP integer of each float, and whether it decodes to the same bits.
+/// Computes the ALP integer of each float, and whether it decodes to the same bits.
 pub(crate) type AlpEncode<T, F> =
     unsafe fn(values: &[T], to: [F; 2], back: [F; 2], integers: &mut [T], exact: &mut [T]) -> AlpExactness;
 /// The minimum and the maximum of words, read as `V`.
@@ -40,15 +40,15 @@ pub(crate) type MinMaxFloat<T, V> = unsafe fn(words: &[T]) -> (V, V, usize);
 /// Splits values into byte streams: one for each byte of a value, with one byte for each value.
 pub(crate) type SplitStreams<T, const W: usize> =
     unsafe fn(values: &[T], streams: [&mut [MaybeUninit<u8>]; W]);
-/// The number of elements before each one of `begins`, of which there are as many as `out` has.
+/// Computes the number of elements before each one of `begins`. `out` has a slot for each one.
 pub(crate) type ListOffsets = unsafe fn(begins: &[u8], elements: Option<&[u8]>, out: &mut [MaybeUninit<i32>]);
-/// Most values of a dictionary that fits into registers.
+/// Maximum number of values of a dictionary that fits into registers.
 pub(crate) const SMALL_DICTIONARY: usize = 32;
-/// Looks up indices in a small dictionary. Of an index only the lowest five bits count.
+/// Looks up indices in a small dictionary. Only the lowest five bits of an index count.
 pub(crate) type GatherSmall<T> =
     unsafe fn(dictionary: &[T; SMALL_DICTIONARY], indices: &[u32], out: &mut [MaybeUninit<T>]);
-/// Unpacks runs of `width` bits, 1 to 16, from `position` of `padded[..len]` on until one is not short, or leaves fewer than
-/// `short_runs::VALUES_PER_RUN` slots of `out`; returns the position of the next run, and how many values it wrote.
+/// Unpacks runs of values of `width` bits, 1 to 16, from `position` of `padded[..len]` on. Stops before a run that is not short or that
+/// might leave fewer than `short_runs::VALUES_PER_RUN` slots of `out`. Returns the position of that run, and the number of values written.
 pub(crate) type UnpackShortRuns<T> = unsafe fn(
     padded: &[u8],
     len: usize,
@@ -83,11 +83,11 @@ pub struct Kernels {
     pub(crate) filter_word: unsafe fn(bits: u64, wanted: u64) -> u64,
     pub(crate) prefix_sum_u32: PrefixSum<u32>,
     pub(crate) prefix_sum_u64: PrefixSum<u64>,
-    /// `None` where a fused loop is not faster than unpacking followed by the prefix sum.
+    /// `None` if a fused loop is not faster than unpacking followed by the prefix sum.
     pub(crate) deltas_u32: Option<UnpackDeltas<u32>>,
     /// For widths up to `unpack::MAX_WIDTH_IN_REGISTERS`.
     pub(crate) deltas_u64: Option<UnpackDeltas<u64>>,
-    /// `None` where a fused loop is not faster than unpacking followed by scaling.
+    /// `None` if a fused loop is not faster than unpacking followed by scaling.
     pub(crate) alp_decode_f32: Option<AlpDecode<u32, f32>>,
     /// For integers that `alp::are_small`, whose width is at most `unpack::MAX_WIDTH_IN_REGISTERS`.
     pub(crate) alp_decode_f64: Option<AlpDecode<u64, f64>>,
@@ -101,7 +101,7 @@ pub struct Kernels {
     pub(crate) min_max_f64: MinMaxFloat<u64, i64>,
     pub(crate) split_streams_u32: SplitStreams<u32, 4>,
     pub(crate) split_streams_u64: SplitStreams<u64, 8>,
-    /// `None` where it is not faster than a load for each value.
+    /// `None` if it is not faster than a load for each value.
     pub(crate) gather_small_u32: Option<GatherSmall<u32>>,
     pub(crate) unpack_short_runs: UnpackShortRuns<u32>,
     /// For widths up to 8.
@@ -109,9 +109,9 @@ pub struct Kernels {
     pub(crate) max_u32: unsafe fn(values: &[u32]) -> u32,
     /// Counts the ones among `n` bits from bit `first` on.
     pub(crate) count_ones: unsafe fn(bytes: &[u8], first: usize, n: usize) -> usize,
-    /// Makes one byte of every eight levels: a bit is 1 where the level is at least `threshold`.
+    /// Packs every eight levels into one byte: a bit is 1 if the level is at least `threshold`.
     pub(crate) levels_ge: unsafe fn(levels: &[u8], threshold: u8, out: &mut [MaybeUninit<u8>]),
-    /// Counts the elements before each list; all entries are elements where no bits say so.
+    /// Counts the elements before each list. Without `elements`, all entries are elements.
     pub(crate) list_offsets: ListOffsets,
     pub(crate) summarize_views: unsafe fn(views: &[u128]) -> ViewSummary,
     pub(crate) merge_streams_u32: MergeStreams<u32, 4>,
@@ -131,8 +131,7 @@ impl std::fmt::Debug for Kernels {
     }
 }
 
-/// How many values ALP encodes without loss, and the range of their integers: the result of `alp_encode_f32` and
-/// `alp_encode_f64`.
+/// How many values ALP encodes without loss, and the range of their integers: the result of `alp_encode_f32` and `alp_encode_f64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AlpExactness {
     /// The number of values that decode to the same bits.
@@ -155,7 +154,7 @@ pub struct ViewSummary {
 }
 
 impl ViewSummary {
-    /// The summary of no views: each minimum is the greatest number there is, and each maximum is 0.
+    /// The summary of no views: each minimum is the greatest possible number, and each maximum is 0.
     pub(crate) const EMPTY: ViewSummary =
         ViewSummary { inline: 0, buffers: (u32::MAX, 0), range: (u32::MAX, 0) };
 }

@@ -9,9 +9,9 @@ use std::hint::select_unpredictable;
 use std::iter::once;
 use std::mem::MaybeUninit;
 
-/// Strings whose lengths are read before their bytes: their offsets stay in the first-level cache.
+/// Number of strings whose lengths are read before their bytes: their offsets stay in the first-level cache.
 const STRINGS_PER_BLOCK: usize = 1024;
-/// Strings in the first block, which is short because their average length decides how the next block is copied.
+/// Number of strings in the first block. It is short because their average length decides how the next block is copied.
 const STRINGS_IN_FIRST_BLOCK: usize = 8;
 /// Average length in bytes from which strings are copied one by one.
 const MIN_LONG_STRING_BYTES: usize = 64;
@@ -42,8 +42,8 @@ pub fn append_plain_strings(
             average = (bytes.len() - before) / block;
             continue;
         }
-        // PERF: the position of a string depends on the length of the previous one, so the lengths are read first; then no copy waits
-        // for another.
+        // PERF: the position of a string depends on the length of the previous one. Reading the lengths first means
+        // that no copy waits for another.
         let (first, mut end) = (offsets.len(), bytes.len());
         let start = position;
         for _ in 0..block {
@@ -74,8 +74,8 @@ pub fn append_plain_strings(
 
 /// [`append_plain_strings`], one string after the other.
 ///
-/// PERF: reading only lengths that are many cache lines apart would wait for memory each time. Copying the bytes in order lets the
-/// CPU prefetch them.
+/// PERF: reading only the lengths, if they are many cache lines apart, would wait for memory each time. Copying the
+/// bytes in order lets the CPU prefetch them.
 fn append_long_plain_strings(
     padded: &[u8],
     len: usize,
@@ -146,10 +146,10 @@ impl Kernels {
 }
 
 /// Appends the dictionary strings at `indices`: their bytes to `bytes`, and the end of each in `bytes`, modulo 2^32, to `offsets`.
-/// `entries` are their positions in `padded`. Memory for `room` bytes is reserved: the result of `bytes_of_entries`, or more.
+/// `entries` are their positions in `padded`. Reserves memory for `room` bytes, which is the result of `bytes_of_entries` or more.
 ///
 /// # Panics
-/// If an index or a string is outside, or the strings have more than `room` bytes.
+/// If an index or a string is out of range, or the strings have more than `room` bytes.
 pub fn gather_strings(
     entries: &Entries,
     padded: &[u8],
@@ -182,10 +182,10 @@ pub fn gather_strings(
     unsafe { bytes.set_len(start + end) };
 }
 
-/// Writes the strings at `indices`, all of at most `N` bytes, to the front of `to`, and their ends to `offsets`; returns how many
-/// bytes they have.
+/// Writes the strings at `indices`, all of at most `N` bytes, to the front of `to`, and their ends to `offsets`.
+/// Returns their total length in bytes.
 ///
-/// PERF: with no other way to copy, all that is known stays in registers. A short chunk seldom crosses a cache line.
+/// PERF: there is only this way to copy, so that all variables stay in registers. A short chunk seldom crosses a cache line.
 #[inline(never)]
 fn gather_chunks<const N: usize>(
     entries: &[Entry],
@@ -210,7 +210,7 @@ fn gather_chunks<const N: usize>(
 /// `buffers` are the buffers of the long views.
 ///
 /// # Panics
-/// If the range of a view is not inside of its buffer.
+/// If the range of a view is outside of its buffer.
 pub fn views_to_offsets<'a, O>(
     views: &'a [u128],
     buffers: impl Iterator<Item = &'a [u8]>,
@@ -224,20 +224,21 @@ pub fn views_to_offsets<'a, O>(
 /// Appends the strings of `views` to `bytes`. `buffers` are the buffers of the long views.
 ///
 /// # Panics
-/// If the range of a view is not inside of its buffer.
+/// If the range of a view is outside of its buffer.
 pub fn concat_views<'a>(views: &'a [u128], buffers: impl Iterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
     put_strings::<false, ()>(views, buffers, |_| (), &mut Vec::new(), bytes);
 }
 
-/// Encodes the strings of `views` as PLAIN: like [`concat_views`], with the length of each string before it, 4 bytes little-endian.
+/// Appends the strings of `views` in PLAIN encoding: like [`concat_views`], with the length of each string before it, 4
+/// bytes little-endian.
 ///
 /// # Panics
-/// If the range of a view is not inside of its buffer.
+/// If the range of a view is outside of its buffer.
 pub fn views_to_plain<'a>(views: &'a [u128], buffers: impl Iterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
     put_strings::<true, ()>(views, buffers, |_| (), &mut Vec::new(), bytes);
 }
 
-/// Appends strings, with their lengths before them if `PLAIN`, and the ends of the strings.
+/// Appends strings, each after its length if `PLAIN`, and the ends of the strings to `offsets`.
 #[inline(always)]
 fn put_strings<'a, const PLAIN: bool, O>(
     views: &'a [u128],
@@ -246,10 +247,10 @@ fn put_strings<'a, const PLAIN: bool, O>(
     offsets: &mut Vec<O>,
     bytes: &mut Vec<u8>,
 ) {
-    // PERF: the views are treated as the buffer of the inline strings, so there is no branch on which strings are short, which is
-    // hard to predict.
+    // PERF: treats the views as one more buffer, which holds the inline strings. So there is no branch on short
+    // strings, which are hard to predict.
     let buffers: Vec<&[u8]> = buffers.collect();
-    // PERF: a small buffer is that of a dictionary. Many of its strings are near its end, where a chunk would not fit.
+    // PERF: a small buffer is that of a dictionary. Many of its strings are close to its end, where a chunk would not fit, so it is padded.
     let padded: Vec<Vec<u8>> = buffers
         .iter()
         .map(|buffer| {
@@ -265,7 +266,7 @@ fn put_strings<'a, const PLAIN: bool, O>(
             let buffer = buffers.get((view >> 64) as u32 as usize).map_or(0, |buffer| buffer.len());
             view_is_inline(view) || (view >> 96) as usize + view_len(view) as usize <= buffer
         };
-        // What is behind a small buffer could be copied, but is not of it.
+        // The padding could be copied, although it is not part of the buffer.
         assert!(views.iter().all(is_inside), "a view of bytes outside of its buffer");
     }
     let buffers = buffers.iter().zip(&padded).map(|(buffer, padded)| match padded.is_empty() {
@@ -302,7 +303,7 @@ mod tests {
     use crate::views::long_view;
     use std::panic::catch_unwind;
 
-    /// Also behind small buffers, of which copies have room behind them.
+    /// This holds for small buffers, too, which are copied with padding.
     #[test]
     fn a_view_beyond_its_buffer_is_no_string() {
         let buffer: Vec<u8> = (0..20).collect();

@@ -10,14 +10,14 @@ use std::mem::MaybeUninit;
 pub(crate) unsafe fn append<T: Copy>(out: &mut Vec<T>, n: usize, fill: impl FnOnce(&mut [MaybeUninit<T>])) {
     out.reserve(n);
     fill(&mut out.spare_capacity_mut()[..n]);
-    // SAFETY: the capacity for `n` more was reserved, and they were written.
+    // SAFETY: capacity for `n` more elements was reserved, and they were written.
     unsafe { out.set_len(out.len() + n) };
 }
 
 /// Writes all of `to`.
 ///
-/// PERF: a slice copy, or a copy of the array byte by byte, becomes a call of ten times the cost where the compiler does not
-/// inline it, which is the case without link-time optimization.
+/// PERF: without link-time optimization the compiler does not inline a slice copy or a bytewise copy of the array. It
+/// then is a call that costs ten times as much.
 #[inline(always)]
 pub(crate) fn put_chunk<T: Copy, const N: usize>(chunk: &[T; N], to: &mut [MaybeUninit<T>; N]) {
     // SAFETY: both are arrays of N values; the old value of `to` needs no drop.

@@ -6,17 +6,17 @@
 //!   bits 7..0           cbbbaaa c  ...        value i occupies bits [3i, 3i+3) of the little-endian bit string
 //! ```
 //!
-//! PERF: one loop per width, made by a const generic, so that all shifts and byte offsets are constants and a group
-//! of eight values (a whole number of bytes for any width) is straight-line code: one 8-byte load, shift and mask a value.
+//! PERF: there is one loop per width, created by a const generic, so that all shifts and byte offsets are constants. A group of
+//! eight values, which takes whole bytes at any width, is straight-line code: an 8-byte load, a shift and a mask for each value.
 
 use crate::signatures::{Kernels, Unpack};
 use crate::uninit::append;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Values in a group: `8 * width` bits are a whole number of bytes.
+/// Number of values in a group. Its `8 * width` bits take whole bytes.
 pub(crate) const GROUP: usize = 8;
-/// Bytes that a load may read past the end of its group.
+/// Number of bytes that a load may read past the end of its group.
 pub(crate) const OVERREAD_BYTES: usize = 16;
 
 impl Kernels {
@@ -39,7 +39,7 @@ impl Kernels {
     }
 }
 
-/// Value `i` of `source`, packed in `width <= 64` bits; bits past the end of `source` read as 0.
+/// Returns value `i` of `source`, packed in `width <= 64` bits. Bits past the end of `source` read as 0.
 #[inline]
 pub fn get_packed(source: &[u8], width: u32, i: usize) -> u64 {
     if width == 0 {
@@ -53,8 +53,7 @@ pub fn get_packed(source: &[u8], width: u32, i: usize) -> u64 {
     (u128::from_le_bytes(word) >> (bit % 8)) as u64 & (u64::MAX >> (64 - width))
 }
 
-/// Unpacks into bytes `n` values of `width <= 8` bits that are packed with the most significant bit first, and appends
-/// them.
+/// Unpacks `n` values of `width <= 8` bits that are packed with the most significant bit first, and appends them as bytes.
 ///
 /// # Panics
 /// If `width` is 0 or over 8, or `source` ends before the last value.
@@ -63,8 +62,7 @@ pub fn unpack_msb_u8(source: &[u8], width: u32, first: usize, n: usize, out: &mu
     unpack_msb(source, width, first, n, out);
 }
 
-/// Unpacks into 32-bit integers `n` values of `width <= 32` bits that are packed with the most significant bit first,
-/// and appends them.
+/// Unpacks `n` values of `width <= 32` bits that are packed with the most significant bit first, and appends them as 32-bit integers.
 ///
 /// # Panics
 /// If `width` is 0 or over 32, or `source` ends before the last value.
@@ -84,13 +82,12 @@ fn unpack_msb<T: Packed>(source: &[u8], width: u32, first: usize, n: usize, out:
             Some(whole) => word.copy_from_slice(whole),
             None => word[..source.len() - bit / 8].copy_from_slice(&source[bit / 8..]),
         }
-        // Up to 7 + 32 bits are needed: they are in the word.
+        // A value takes up to 7 + 32 bits of the word, so it is always inside.
         T::from_u64(u64::from_be_bytes(word) << (bit % 8) >> (64 - width))
     }));
 }
 
-/// Checks the lengths, and unpacks whole groups by `kernel`: in place where enough input follows them, otherwise from a padded
-/// copy.
+/// Checks the lengths and unpacks whole groups with `kernel`: in place where enough input follows them, and from a padded copy otherwise.
 fn unpack<T: Packed>(kernel: Unpack<T>, source: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<T>) {
     let bytes_per_group = width as usize;
     let bytes_end = (first + n).checked_mul(bytes_per_group).expect("packed size fits").div_ceil(8);
@@ -115,7 +112,7 @@ fn unpack<T: Packed>(kernel: Unpack<T>, source: &[u8], width: u32, first: usize,
         let mut group = [MaybeUninit::new(T::from_u64(0)); GROUP];
         // SAFETY: this CPU has the level of `kernel`, see `Kernels`.
         unsafe { kernel(roomy, width, &mut group) };
-        // SAFETY: all were written, by the line that made them and then by the kernel.
+        // SAFETY: all were initialized, first by the line that created them and then by the kernel.
         out.extend(group[skip..skip + take].iter().map(|value| unsafe { value.assume_init() }));
     };
     if !first.is_multiple_of(GROUP) {
@@ -140,8 +137,8 @@ fn unpack<T: Packed>(kernel: Unpack<T>, source: &[u8], width: u32, first: usize,
     }
 }
 
-/// Unpacks whole groups by `groups` where enough input follows them, and the values before and after by `apart`. They run in
-/// order, and each gets the state that the previous one returned.
+/// Unpacks whole groups with `groups` where enough input follows them, and the values before and after them with
+/// `apart`. They run in order, and each gets the state that the previous one returned.
 ///
 /// # Safety
 /// `groups` must write all it is given.
@@ -164,7 +161,7 @@ pub(crate) unsafe fn unpack_in_groups<T: Copy, S: Copy>(
         last = apart(range.start..first_group * GROUP, last, out);
     }
     let source = &source[first_group * width as usize..];
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that `groups` writes all it is given.
     unsafe { append(out, (end_group - first_group) * GROUP, |spare| last = groups(source, last, spare)) };
     if end_group * GROUP < range.end {
         last = apart(end_group * GROUP..range.end, last, out);
@@ -216,7 +213,7 @@ pub(crate) fn unpack_u64_scalar(source: &[u8], width: u32, out: &mut [MaybeUnini
     GROUPS_U64[width as usize](source, out);
 }
 
-/// The definition: value `i` is bits `[i * W, (i + 1) * W)` of the little-endian bit string.
+/// The definition of bit packing: value `i` is bits `[i * W, (i + 1) * W)` of the little-endian bit string.
 fn groups<const W: usize, T: Packed>(source: &[u8], out: &mut [MaybeUninit<T>]) {
     let (out, rest) = out.as_chunks_mut::<GROUP>();
     assert!(rest.is_empty());
@@ -236,7 +233,7 @@ fn load<const W: usize>(group: &[u8], i: usize) -> u64 {
         0 => 0,
         1..=57 => low() >> (bit % 8) & ((1 << W) - 1),
         _ => {
-            // Up to 7 + 64 bits: the ninth byte is needed too.
+            // Up to 7 + 64 bits: the ninth byte is needed, too.
             let high = u64::from(group[bit / 8 + 8]);
             (low() >> (bit % 8) | high << 1 << (63 - bit % 8)) & (u64::MAX >> (64 - W))
         }

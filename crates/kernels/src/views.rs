@@ -5,13 +5,13 @@
 //! longer           len: u32 | first 4 bytes | buffer: u32 | offset: u32
 //! ```
 //!
-//! PLAIN stores a string as `len: u32 | bytes`: for a short one the first 16 bytes of it, masked, *are* the view.
+//! PLAIN stores a string as `len: u32 | bytes`. For a short string, the first 16 bytes of that, masked, *are* the view.
 
 use crate::le_words::bytes_of;
 use crate::signatures::{Kernels, ViewSummary};
 use std::hint::select_unpredictable;
 
-/// Length of the longest string that a view holds itself.
+/// The longest string that a view holds itself, in bytes.
 const MAX_INLINE_BYTES: u32 = 12;
 
 /// The length of the string of `view`.
@@ -20,7 +20,7 @@ pub fn view_len(view: u128) -> u32 {
     view as u32
 }
 
-/// Whether the string is in the view itself.
+/// Whether the string is stored inline, in the view itself.
 #[inline(always)]
 pub fn view_is_inline(view: u128) -> bool {
     view_len(view) <= MAX_INLINE_BYTES
@@ -38,10 +38,10 @@ pub fn bytes_of_views(views: &[u128]) -> &[u8] {
     bytes_of(views).as_flattened()
 }
 
-/// The view of a string of at most 12 bytes.
+/// Creates the view of a string of at most 12 bytes.
 ///
 /// # Panics
-/// If it is longer.
+/// If the string is longer.
 #[inline]
 pub fn inline_view(bytes: &[u8]) -> u128 {
     let mut view = [0u8; 16];
@@ -49,7 +49,7 @@ pub fn inline_view(bytes: &[u8]) -> u128 {
     u128::from_le_bytes(view) | bytes.len() as u128
 }
 
-/// The view of `bytes`, more than 12, which are in buffer number `buffer` at `offset`.
+/// Creates the view of `bytes`, more than 12, which are in buffer number `buffer` at `offset`.
 #[inline]
 pub fn long_view(bytes: &[u8], buffer: u32, offset: u32) -> u128 {
     debug_assert!(bytes.len() > MAX_INLINE_BYTES as usize);
@@ -58,10 +58,10 @@ pub fn long_view(bytes: &[u8], buffer: u32, offset: u32) -> u128 {
 }
 
 /// Appends the views of `n` PLAIN byte strings that begin at `position` of `page[..len]`, which is buffer number
-/// `buffer`. Returns the position after the last string, and the number of non-ASCII bytes in the length fields. Returns `None` if a
-/// string would end outside of the page; then fewer than `n` views may have been appended.
+/// `buffer`. Returns the position after the last string, and the number of non-ASCII bytes in the length fields.
+/// Returns `None` if a string would end outside of the page; then fewer than `n` views may have been appended.
 ///
-/// `look` gets each string before its length leads to the next one: see `prefetch_next_string`.
+/// Calls `look` with each string before its length leads to the next one: see `prefetch_next_string`.
 pub fn plain_views(
     page: &[u8],
     len: usize,
@@ -80,7 +80,7 @@ pub fn plain_views(
             None => short_word(page, position),
         };
         let size = word as u32;
-        // Where addresses have 32 bits, a damaged length may lead beyond all of them.
+        // On 32-bit targets, a damaged length may overflow the address.
         let end = (position + 4).checked_add(size as usize).filter(|end| *end <= len)?;
         out.push(view_of(word >> 32, size, buffer, position + 4));
         look(&page[position + 4..end]);
@@ -99,7 +99,7 @@ pub fn rebase_views(views: &mut [u128], base: u32) {
 
 #[inline(always)]
 pub(crate) fn rebased(view: u128, base: u32) -> u128 {
-    // Without a branch: which strings are short is hard to predict.
+    // No branch: short strings are hard to predict.
     let base = if view_is_inline(view) { 0 } else { u64::from(base) };
     view + (u128::from(base) << 64)
 }
@@ -114,7 +114,7 @@ impl Kernels {
 
 pub(crate) fn summarize_views_scalar(views: &[u128]) -> ViewSummary {
     views.iter().fold(ViewSummary::EMPTY, |summary, &view| {
-        // Without a branch: which strings are short is hard to predict.
+        // No branch: short strings are hard to predict.
         let is_inline = view_is_inline(view);
         let (buffer, from) = ((view >> 64) as u32, (view >> 96) as u32);
         let end = from.wrapping_add(view_len(view));
@@ -128,7 +128,7 @@ pub(crate) fn summarize_views_scalar(views: &[u128]) -> ViewSummary {
     })
 }
 
-/// Up to 16 bytes at the end of input without padding; all ones, an impossible length, if the length field is cut off.
+/// Loads up to 16 bytes at the end of input without padding. Returns all ones, an impossible length, if the length field is cut off.
 #[cold]
 fn short_word(page: &[u8], position: usize) -> u128 {
     let rest = page.get(position..).unwrap_or_default();
@@ -140,7 +140,7 @@ fn short_word(page: &[u8], position: usize) -> u128 {
     u128::from_le_bytes(word)
 }
 
-/// The view of the `len` bytes at `position` of `padded`, which is buffer number `buffer`; the bytes must be inside.
+/// Creates the view of the `len` bytes at `position` of `padded`, which is buffer number `buffer`. The bytes must be inside.
 ///
 /// # Panics
 /// If `padded` ends within 16 bytes from `position`.
@@ -150,10 +150,10 @@ pub fn view_at(padded: &[u8], position: usize, len: u32, buffer: u32) -> u128 {
     view_of(u128::from_le_bytes(*word), len, buffer, position)
 }
 
-/// The view of `len` bytes, the first of which are those of `word`, at `position` of buffer number `buffer`.
+/// Creates the view of `len` bytes at `position` of buffer number `buffer`. `word` has their first bytes.
 ///
-/// PERF: a short string is a load of 16 bytes and a mask, not a copy of variable length. Both kinds of view are computed, because
-/// which strings are short is hard to predict.
+/// PERF: a short string is a load of 16 bytes and a mask, not a copy of variable length. Both kinds of view are
+/// computed, because short strings are hard to predict.
 #[inline(always)]
 fn view_of(word: u128, len: u32, buffer: u32, position: usize) -> u128 {
     let short = word & INLINE_MASK[len.min(MAX_INLINE_BYTES) as usize];
@@ -161,7 +161,7 @@ fn view_of(word: u128, len: u32, buffer: u32, position: usize) -> u128 {
     u128::from(len) | select_unpredictable(len <= MAX_INLINE_BYTES, short, long) << 32
 }
 
-/// Masks of the bytes that belong to a string of 0 to 12 bytes.
+/// Masks for the bytes of strings of 0 to 12 bytes.
 static INLINE_MASK: [u128; 13] = {
     let mut masks = [0; 13];
     let mut len = 1;

@@ -1,4 +1,4 @@
-//! No loop reads past the slice that it was given: the slices here end where the next byte cannot be read.
+//! No loop reads past the end of its slice: the slices here end right before a page that cannot be read.
 #![cfg(unix)]
 
 use marquetry_kernels::{
@@ -10,18 +10,18 @@ use std::ptr;
 /// Memory whose last byte is followed by a page that must not be touched.
 struct Guarded {
     start: *mut u8,
-    /// Bytes that can be used, a whole number of pages.
+    /// Number of bytes that can be used, a whole number of pages.
     room: usize,
     page: usize,
 }
 
 impl Guarded {
     fn new(bytes: usize) -> Self {
-        // SAFETY: asks a number of the system.
+        // SAFETY: returns a number.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
         let room = bytes.next_multiple_of(page);
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: new memory at an address of the system's choice, of which the last page is then closed.
+        // SAFETY: maps new memory at an address that the system chooses, then makes its last page inaccessible.
         let start = unsafe {
             let start = libc::mmap(ptr::null_mut(), room + page, access, kind, -1, 0).cast::<u8>();
             assert!(!ptr::eq(start, libc::MAP_FAILED.cast()));
@@ -31,7 +31,7 @@ impl Guarded {
         Guarded { start, room, page }
     }
 
-    /// A copy of `values` that ends at the guard.
+    /// Copies `values` so that they end at the guard page.
     fn copy<T: Copy>(&mut self, values: &[T]) -> &mut [T] {
         let size = size_of_val(values);
         assert!(size <= self.room && self.room.is_multiple_of(align_of::<T>()));
@@ -47,7 +47,7 @@ impl Guarded {
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: what `new` mapped.
+        // SAFETY: the memory that `new` mapped.
         unsafe { libc::munmap(self.start.cast(), self.room + self.page) };
     }
 }
@@ -65,7 +65,7 @@ fn unpacking() {
         for n in LENGTHS {
             let mut packed = Vec::new();
             pack_u64(&noise(n), width, &mut packed);
-            // The packed bytes themselves end at the guard, or some slack does.
+            // The packed bytes end at the guard page, or a few bytes before it.
             for slack in [0, 1, 15, 16, 17, 64] {
                 packed.resize((n * width as usize).div_ceil(8) + slack, 0);
                 let source = memory.copy(&packed);
@@ -146,7 +146,7 @@ fn short_runs() {
     let mut memory = Guarded::new(8192);
     for width in 1..=16u32 {
         for groups in 1..=4u8 {
-            // Runs of equal values and of packed ones in turn, with as much behind them as it takes to unpack the last.
+            // Runs of equal values and of packed ones in turn. With enough padding, all of them are unpacked.
             let packed = [&[groups << 1 | 1][..], &vec![0; usize::from(groups) * width as usize]].concat();
             let run = [&[9 << 1][..], &vec![0; width.div_ceil(8) as usize], &packed].concat();
             let (all, n) = (run.repeat(5), 5 * (9 + 8 * usize::from(groups)));
@@ -186,7 +186,7 @@ fn joining() {
 fn strings() {
     let mut memory = Guarded::new(8192);
     for len in (0..80u32).chain([127, 128, 129]) {
-        // Three strings, of which the last ends at the guard: as PLAIN, and end to end.
+        // Three strings, the last of which ends at the guard page: in PLAIN, and end to end.
         let string = vec![b'x'; len as usize];
         let plain = [&len.to_le_bytes()[..], &string].concat().repeat(3);
         let page = memory.copy(&plain);

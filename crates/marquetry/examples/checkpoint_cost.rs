@@ -4,10 +4,10 @@
 //! cargo run --profile dist -p marquetry --example checkpoint_cost -- IN.parquet OUT.parquet [TIMES [BYTES]]
 //! ```
 //!
-//! Each time is that of [`marquetry::create_with_properties`] up to the end of `close`, the sync of the finished file included. With
-//! BYTES checkpoints come so often, otherwise at the default step. Both ways take turns: what a disk does to a single time
-//! is in the best of each and in the median of their ratios as little as it can be. What the writer itself was busy with
-//! checkpoints is told beside them.
+//! Each time is that of [`marquetry::create_with_properties`] up to the end of `close`, including the sync of the
+//! finished file. With BYTES, checkpoints come that often, otherwise at the default step. Both ways take turns, so that
+//! the disk disturbs the best of each, and the median of their ratios, as little as possible. The time that the writer
+//! itself spent on checkpoints is printed beside them.
 
 use arrow_array::RecordBatch;
 use marquetry::file::properties::{CheckpointCost, CheckpointEvery, WriterProperties};
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut ratios, mut shares) = (Vec::with_capacity(times), Vec::with_capacity(times));
     for i in 0..times {
         let mut pair = [Duration::ZERO; 2];
-        // Each goes first every other time: the disk still works off what was written before.
+        // They take turns at going first, because the disk still processes what was written before.
         for kind in if i % 2 == 0 { [0, 1] } else { [1, 0] } {
             let every = [None, Some(every)][kind];
             let (time, size, cost) = write(output.as_ref(), &batches, every)?;
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// With against without.
+/// Returns the time with checkpoints relative to that without.
 fn ratio([without, with]: [Duration; 2]) -> f64 {
     with.as_secs_f64() / without.as_secs_f64()
 }

@@ -1,9 +1,10 @@
-//! A small engine on Tokio, by public doors only: `cargo run -p marquetry --features object_store --example engine`.
+//! A small engine on Tokio, by the public API only: `cargo run -p marquetry --features object_store --example engine`.
 //!
-//! It answers `SELECT city, count(*), sum(amount), max(day) FROM sales WHERE amount >= 900 AND day >= 60 GROUP BY city` over
-//! files of an object store, and writes the rows of `WHERE` to another one. As in an engine, what is its own stays its own: it
-//! plans by statistics as Arrow arrays and by its own rule, keeps footers, decodes and encodes on the runtime's blocking
-//! threads, has one pool of memory for all that a query reads and writes, and stops all of it by one token.
+//! It answers `SELECT city, count(*), sum(amount), max(day) FROM sales WHERE amount >= 900 AND day >= 60 GROUP BY city`
+//! over files of an object store, and writes the rows of `WHERE` to another one. As in a real engine, the engine stays
+//! in control: it plans by statistics as Arrow arrays with a rule of its own, caches footers, decodes and encodes on
+//! the runtime's blocking threads, has one memory pool for all that a query reads and writes, and cancels all of it
+//! with one token.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
@@ -31,12 +32,12 @@ const ROW_GROUP: usize = 25_000;
 const CITIES: [&str; 5] = ["Lyon", "Porto", "Turin", "Graz", "Ghent"];
 const LEAST_AMOUNT: i64 = 900;
 const FIRST_DAY: i32 = 60;
-/// What a query may hold.
+/// Maximum memory of a query.
 const MEMORY: usize = 256 << 20;
-/// Files that are read at a time.
+/// Number of files that are read at a time.
 const FILES_AT_ONCE: usize = 3;
 
-/// The memory of a query: what an engine has a pool of its own for.
+/// The memory pool of a query, in place of an engine's own pool.
 #[derive(Debug, Default)]
 struct QueryMemory {
     used: AtomicUsize,
@@ -64,7 +65,7 @@ impl MemoryPool for QueryMemory {
     }
 }
 
-/// What is known of a city so far.
+/// The totals of a city so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Totals {
     count: i64,
@@ -75,7 +76,7 @@ struct Totals {
 type Groups = BTreeMap<String, Totals>;
 
 fn add(groups: &mut Groups, city: &str, Totals { count, sum, last_day }: Totals) {
-    // Most rows are of cities that are known.
+    // Most rows belong to cities that are known already.
     if !groups.contains_key(city) {
         groups.insert(city.to_owned(), Totals::default());
     }
@@ -94,7 +95,7 @@ struct Engine {
     footers: Mutex<HashMap<FileCacheKey, ArrowReaderMetadata>>,
 }
 
-/// One query: what all of its parts share.
+/// The state that all parts of a query share.
 struct Query {
     memory: Arc<QueryMemory>,
     cancel: CancelToken,
@@ -121,7 +122,7 @@ impl Engine {
         Engine { store: store.clone(), footers: Mutex::default() }
     }
 
-    /// The footer of a file: read once for each version of it.
+    /// Returns the footer of a file, which is read once for each version of the file.
     async fn footer(&self, path: &Path, file: &ObjectFile, query: &Query) -> Result<ArrowReaderMetadata> {
         let head = self.store.head(path).await.map_err(io)?;
         let key = FileCacheKey::new(path.as_ref(), head.size, head.e_tag.as_deref());
@@ -136,7 +137,7 @@ impl Engine {
         Ok(read)
     }
 
-    /// Has `work` done with each row group that may have wanted rows, on a blocking thread each.
+    /// Runs `work` on each row group that may have wanted rows, each on a blocking thread.
     async fn scan<T: Send + 'static>(
         &self,
         query: &Arc<Query>,
@@ -164,7 +165,7 @@ impl Engine {
         Ok(done)
     }
 
-    /// The aggregates.
+    /// Computes the aggregates.
     async fn totals(&self, query: &Arc<Query>, files: &[Path]) -> Result<Groups> {
         let scans = stream::iter(files).map(|path| self.scan(query, path, aggregate));
         let parts: Vec<Vec<Groups>> = scans.buffer_unordered(FILES_AT_ONCE).try_collect().await?;
@@ -175,7 +176,7 @@ impl Engine {
         Ok(all)
     }
 
-    /// The rows of `WHERE` as a file of the store, which is there once it is complete; sent in parts.
+    /// Writes the rows of `WHERE` to a file in the store. It is sent in parts, and visible once it is complete.
     async fn copy(&self, query: &Arc<Query>, files: &[Path], to: &Path) -> Result<WriteMetrics> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::UNCOMPRESSED)
@@ -196,7 +197,7 @@ impl Engine {
         Ok(writer.metrics())
     }
 
-    /// A writer of a file of the table, whose encoding leaves the thread that polls.
+    /// Returns a writer of a file of the table, which encodes outside of the polling thread.
     fn writer(&self, path: &Path, properties: WriterProperties) -> Result<AsyncArrowWriter<ObjectSink>> {
         let sink = ObjectSink::new(self.store.clone(), path.clone());
         let sink = sink.with_part_bytes(5 << 20).with_parts_at_once(2);
@@ -210,13 +211,13 @@ fn wanted() -> Predicate {
     col("amount").ge(LEAST_AMOUNT).and(col("day").ge(FIRST_DAY))
 }
 
-/// The row groups that may have wanted rows, by the engine's own rule over statistics.
+/// Returns the row groups that may have wanted rows, by the engine's own rule over statistics.
 fn row_groups(footer: &ArrowReaderMetadata) -> Result<Vec<usize>> {
     let groups = || footer.metadata().row_groups();
     let amounts = footer.statistics("amount")?.row_group_maxes(groups())?;
     let days = footer.statistics("day")?.row_group_maxes(groups())?;
     let (amounts, days) = (amounts.as_primitive::<Int64Type>(), days.as_primitive::<Int32Type>());
-    // What is not known may be anything.
+    // Without statistics, the row group may match.
     let may_match = |group: &usize| {
         (amounts.is_null(*group) || amounts.value(*group) >= LEAST_AMOUNT)
             && (days.is_null(*group) || days.value(*group) >= FIRST_DAY)
@@ -224,7 +225,7 @@ fn row_groups(footer: &ArrowReaderMetadata) -> Result<Vec<usize>> {
     Ok((0..groups().len()).filter(may_match).collect())
 }
 
-/// Adds up the rows of a row group.
+/// Aggregates the rows of a row group.
 fn aggregate(rows: Rows) -> Result<Groups> {
     let mut groups = Groups::new();
     for batch in rows {
@@ -248,13 +249,13 @@ fn io(error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::caused_by(ErrorKind::Io, "the engine failed", error)
 }
 
-/// The city, day and amount of a row. Later files have later days.
+/// Returns the city, day and amount of a row. Later files have later days.
 fn sale(file: i64, row: i64) -> (&'static str, i32, i64) {
     let city = CITIES[(row * 7 % 11 % CITIES.len() as i64) as usize];
     (city, (file * 20 + row * 20 / ROWS) as i32, (row * 7_919 + file * 13) % 1_000)
 }
 
-/// The first rows of a file of the table. Each has a note, so that there is something to write.
+/// Returns the first rows of a file of the table. Each has a note, so that there is something to write.
 fn sales(file: i64, rows: i64) -> RecordBatch {
     let sales = || (0..rows).map(|row| sale(file, row));
     let word = |row: i64, n: i64| {
@@ -286,7 +287,7 @@ async fn run() -> Result<()> {
         writer.close().await?;
     }
 
-    // What a loop over all rows finds.
+    // The result of a loop over all rows.
     let mut expected = Groups::new();
     for (city, day, amount) in (0..FILES).flat_map(|file| (0..ROWS).map(move |row| sale(file, row))) {
         if amount >= LEAST_AMOUNT && day >= FIRST_DAY {
@@ -301,23 +302,23 @@ async fn run() -> Result<()> {
     assert_eq!((found, read.rows, read.row_groups), (expected.clone(), rows, 12));
     assert_eq!(query.memory.used.load(Relaxed), 0);
 
-    // The wanted rows as one file, by footers that are known; it answers the same.
+    // The wanted rows as one file, with footers that are known already. The same query on it has the same result.
     let (query, copy) = (Query::new(), Path::from("wanted.parquet"));
     let written = engine.copy(&query, &files, &copy).await?;
     println!("{written:#?}");
     assert_eq!((written.rows, query.footers_known.load(Relaxed) as i64), (rows, FILES));
-    // Two parts at least.
+    // At least two parts.
     assert!(written.bytes_written > 5 << 20, "{written:?}");
     assert_eq!(store.head(&copy).await.map_err(io)?.size, written.bytes_written);
     assert_eq!(engine.totals(&Query::new(), &[copy]).await?, expected);
 
-    // A query that is cancelled ends with an error that says so, gives its memory back, and leaves no file.
+    // A cancelled query fails with `Cancelled`, frees its memory, and leaves no file.
     let (query, never) = (Query::new(), Path::from("never.parquet"));
     let cancel = query.cancel.clone();
     let (ended, ()) = tokio::join!(engine.copy(&query, &files, &never), async move { cancel.cancel() });
     let error = ended.expect_err("it was cancelled");
     assert_eq!(error.kind(), ErrorKind::Cancelled);
-    // Blocking threads may still be at a row group: they notice soon, and drop what they hold.
+    // Blocking threads may still read a row group. They notice soon, and free what they hold.
     let deadline = Instant::now() + Duration::from_secs(10);
     while query.memory.used.load(Relaxed) > 0 {
         assert!(Instant::now() < deadline, "{} bytes are still held", query.memory.used.load(Relaxed));

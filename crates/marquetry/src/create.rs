@@ -1,4 +1,4 @@
-//! The short door for writing: `create`.
+//! Creates files: the shortest way to write one.
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;

@@ -8,7 +8,7 @@
 //! assert!(!error.is_retryable());
 //! ```
 //!
-//! They become errors of Arrow and of the standard library, and come back as they were:
+//! They convert to errors of Arrow and of the standard library, and back unchanged:
 //!
 //! ```
 //! use marquetry::errors::{Error, ErrorKind};

@@ -1,4 +1,4 @@
-//! What a file says of itself: footer, row groups, column chunks, pages.
+//! The metadata of a file, and its parts: footer, row groups, column chunks, pages.
 
 #[cfg(feature = "fs")]
 pub use marquetry_core::io::{

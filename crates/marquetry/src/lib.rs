@@ -8,30 +8,32 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`open`] is the short door: text as `Utf8View`, INT96 in a unit that holds every value.
+//! - [`open`] is the shortest way to read a file, with text as `Utf8View` and INT96 in a unit that holds every value.
 //! - [`dataset()`] reads many files as one table; [`OpenFile::evolve`] reads a file as another schema.
-//! - [`arrow::arrow_reader`] has the builder that users of the `parquet` crate know; [`porting`] tells how to come over.
-//! - [`low_level`] takes files apart and makes them: column chunks, pages, bloom filters.
-//! - [`mod@file`] and [`schema`] show what a file says of itself.
+//! - [`arrow::arrow_reader`] has the builder that users of the `parquet` crate know; [`porting`] explains how to
+//!   migrate.
+//! - [`low_level`] reads and writes the parts of files: column chunks, pages, bloom filters.
+//! - [`mod@file`] and [`schema`] show the metadata and the schema of a file.
 //! - [`internals`] has the crates below, which change in any release.
-//! - Features leave out what is not needed: codecs one by one, and the two of them that are C (`codecs-rust` has others in their
-//!   place); `fs`, files of this machine, without which [`open_bytes`] and [`OpenFile::new`] are the doors; `threads`, threads
-//!   and clocks; `encryption`, the ciphers of encrypted files. All are on by default. `async`, `object_store` and `tracing` (spans for
-//!   who watches) are not.
+//! - Features leave out what is not needed: codecs one by one, two of which are C (`codecs-rust` replaces them by Rust
+//!   ones); `fs`, local files, without which [`open_bytes`] and [`OpenFile::new`] open files; `threads`, threads and
+//!   clocks; `encryption`, the ciphers of encrypted files. All of these are on by default. `async`, `object_store` and
+//!   `tracing` (spans for observers) are off.
 //! - Every error is an [`Error`](errors::Error) that says what is wrong and [where](errors::ErrorLocation).
 //!
 //! # How settings are named
 //!
 //! - `set_x` on [`WriterPropertiesBuilder`](file::properties::WriterPropertiesBuilder), as the `parquet` crate has it.
-//! - `with_x` on all other options, limits and builders, as the `parquet` crate has it for readers. They take `self`, and give it
-//!   back.
-//! - `x` on [`OpenFile`], whose calls are read as a sentence.
+//! - `with_x` on all other options, limits and builders, as the `parquet` crate has it for readers. They take `self`
+//!   and return it.
+//! - `x` on [`OpenFile`], whose calls read like a sentence.
 //!
-//! Options are made by `new` or `default` and changed by these methods: more of them may come in a minor release, as may variants
-//! of enums that are not the format's.
+//! Options are made by `new` or `default` and changed by these methods: a minor release may add more of them, and
+//! variants of enums that are not the format's.
 //!
 //! # What has to be finished
-//! A file is there once its writer is closed, finished or completed; the compiler warns of a writer that nobody keeps.
+//! A file exists only once its writer is closed, finished or completed. The compiler warns about a writer that is
+//! created and not kept.
 //!
 //! ```compile_fail
 //! #![deny(unused_must_use)]

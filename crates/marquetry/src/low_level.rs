@@ -1,6 +1,6 @@
 //! Below record batches: column chunks, pages and bloom filters, for programs that take files apart.
 //!
-//! What [`arrow`](crate::arrow) does is made of these. They know no Arrow: values are
+//! [`arrow`](crate::arrow) is built on these. They do not know Arrow: values are
 //! [`Values`](crate::internals::encoding::Values), nesting is [levels](crate::low_level::ShreddedColumn).
 //!
 //! # Write a column chunk

@@ -1,4 +1,4 @@
-//! The short door for reading: `open`, and what is to be read of a file.
+//! Opens files for reading, with the settings of a read.
 
 use arrow_schema::SchemaRef;
 use bytes::Bytes;

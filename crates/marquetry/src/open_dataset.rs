@@ -1,4 +1,4 @@
-//! The short door for many files.
+//! Opens many files as one table.
 
 use marquetry_arrow::dataset::Dataset;
 use marquetry_base::Result;

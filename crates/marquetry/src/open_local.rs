@@ -1,4 +1,4 @@
-//! The short door to files of this machine.
+//! Opens local files.
 
 use crate::open::OpenFile;
 use marquetry_arrow::arrow_reader::ArrowReaderOptions;

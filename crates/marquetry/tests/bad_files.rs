@@ -31,10 +31,10 @@ fn damaged_files() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What no other reader manages and we do.
+/// Valid files that no other reader manages, and we do.
 const VALID: [&str; 1] = ["large_string_map.brotli.parquet"];
 
-/// What is wrong with the way a file was read.
+/// Returns what is wrong with the way a file was read.
 fn judge(bytes: Bytes) -> Option<String> {
     let size = bytes.len();
     MEMORY.reset_peak_usage();
@@ -81,7 +81,7 @@ fn has_place(error: &Error) -> bool {
     row_group.is_some() || column.is_some() || page.is_some() || offset.is_some()
 }
 
-/// What `parquet-testing/bad_data/README.md` says of each file is what its error says.
+/// The errors of the files agree with `parquet-testing/bad_data/README.md`.
 #[test]
 fn bad_data() {
     let Some(root) = corpus::root() else { return };

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The variables by which this test, run again as a child, knows what it has to do.
+/// The variables that tell this test, when it runs again as a child, what to do.
 const FOLDER: &str = "MARQUETRY_TEST_CHECKPOINTS_IN";
 const EVERY: &str = "MARQUETRY_TEST_CHECKPOINTS_EVERY";
 const ROWS: u64 = 3_000;
@@ -51,7 +51,7 @@ fn every(number: u64) -> CheckpointEvery {
     }
 }
 
-/// Writes one file after the other, and beside each how many of its rows are safe, once they are.
+/// Writes one file after the other. Once rows are safe, writes their number to a file beside it.
 fn write_forever(folder: &Path, every: CheckpointEvery) {
     for n in 0.. {
         let path = folder.join(format!("{n}.parquet"));
@@ -94,7 +94,7 @@ fn recover(path: &Path) -> Option<u64> {
     OpenFile::new(source, options).ok().map(check)
 }
 
-/// The rows that were told to be safe.
+/// The number of rows that were reported as safe.
 fn told(path: &Path) -> u64 {
     let text = fs::read_to_string(path).unwrap_or_default();
     // The last line may be cut off.
@@ -120,7 +120,7 @@ fn a_killed_writer_loses_no_row_before_its_last_checkpoint() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Any times will do, so long as they fall into all parts of the child's work.
+        // Any times will do that hit all parts of the child's work.
         std::thread::sleep(Duration::from_micros(30_000 + round * 7_919 % 150_000));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -141,7 +141,7 @@ fn a_killed_writer_loses_no_row_before_its_last_checkpoint() {
             let rows = recover(&path);
             assert!(rows.unwrap_or(0) >= told, "round {round}, {name}: {rows:?} rows, {told} were safe");
             unfinished += usize::from(told > 0);
-            // Readers that know nothing of checkpoints refuse it, or see what is there.
+            // Readers that do not know checkpoints refuse the file, or see the rows that are there.
             match marquetry::open(&path) {
                 Ok(file) => assert_eq!(Some(check(file)), rows),
                 Err(_) => without_end += usize::from(told > 0),
@@ -155,7 +155,7 @@ fn a_killed_writer_loses_no_row_before_its_last_checkpoint() {
     assert!(unfinished > kills as usize / 8, "only {unfinished} of {kills} children left checkpoints");
 }
 
-/// A file of so many batches that is not closed.
+/// Writes a file of this number of batches, and does not close it.
 fn abandoned(path: &Path, batches: u64) -> PathBuf {
     let properties = properties(CheckpointEvery::RowGroups(2));
     let mut file = marquetry::create_with_properties(path, batch(0).schema(), properties).unwrap();
@@ -182,7 +182,7 @@ fn a_dropped_writer_leaves_its_checkpoints_beside_the_name() {
     assert_eq!(check(open), 4 * ROWS);
     let recovered = ArrowReaderMetadata::load(File::open(&hidden).unwrap(), options.clone()).unwrap();
     assert!(recovered.recovered_end().is_some_and(|end| end < fs::metadata(&hidden).unwrap().len()));
-    // The next writer of the same name is not in its way, and goes without a trace if it is asked to.
+    // The next writer of the same name is not disturbed, and leaves no trace if it is discarded.
     let properties = properties(CheckpointEvery::RowGroups(1));
     let mut file = marquetry::create_with_properties(&path, batch(0).schema(), properties).unwrap();
     file.write(&batch(0)).unwrap();
@@ -210,7 +210,7 @@ fn a_file_with_checkpoints_is_a_plain_file() {
         (0..6).for_each(|i| writer.write(&batch(i * ROWS)).unwrap());
         let cost = writer.checkpoint_cost();
         writer.finish().unwrap();
-        // A finished file still says what they were.
+        // A finished file still has the counts.
         assert_eq!((writer.checkpoint_cost(), writer.checkpoints()), (cost, cost.count));
         assert_eq!(writer.checkpoint_bytes(), cost.bytes);
         drop(writer);
@@ -219,7 +219,7 @@ fn a_file_with_checkpoints_is_a_plain_file() {
     let (plain, _, none) = write(None);
     let (file, checkpoints, bytes) = write(Some(CheckpointEvery::RowGroups(2)));
     assert_eq!((none, checkpoints), (0, 3));
-    // What numbers take in the footers depends on how large they are.
+    // The sizes of numbers in the footers depend on the numbers.
     assert!((file.len() as i64 - plain.len() as i64 - bytes as i64).abs() < 100);
     assert_eq!(check(marquetry::open_bytes(file).unwrap()), 6 * ROWS);
     assert_eq!(check(marquetry::open_bytes(plain).unwrap()), 6 * ROWS);

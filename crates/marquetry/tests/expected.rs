@@ -50,7 +50,7 @@ fn difference(table: &Table, expected: &Table) -> Option<String> {
     None
 }
 
-/// Holds files against their expectations, in both layouts of text; fails at the end with all that differ.
+/// Compares files with their expectations, in both layouts of text. Fails at the end with all that differ.
 fn compare(root: &Path, pairs: impl IntoIterator<Item = (String, String)>) {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for (path, expected) in pairs {
@@ -76,13 +76,13 @@ fn compare(root: &Path, pairs: impl IntoIterator<Item = (String, String)>) {
     println!("{count} files agree");
 }
 
-/// Where a file's expectation is not what it should read to.
+/// The reasons why the expectation of a file is not what reading it should result in.
 enum Deviation {
-    /// It has wrong checksums, which the other reader did not look at. Without them the values are right.
+    /// The file has wrong checksums, which the other reader did not verify. Without verification the values are right.
     Checksum,
-    /// It has INT96 timestamps that 64-bit nanoseconds do not hold: the other reader wrapped them around.
+    /// The file has INT96 timestamps beyond 64-bit nanoseconds, which the other reader wrapped around.
     Int96,
-    /// It has a test of its own.
+    /// The file has a test of its own.
     Elsewhere,
 }
 
@@ -110,7 +110,7 @@ const DEVIATIONS: [(&str, Deviation, &str); 16] = [
     ("testdata/high-compression.parquet", Deviation::Elsewhere, "2,000,000 rows that are all the same"),
 ];
 
-/// Wraps a timestamp as one does that has no more than 64 bits for nanoseconds.
+/// Wraps a timestamp around, as readers with 64-bit nanoseconds do.
 fn wrap(cell: &mut String) {
     if let Some(nanoseconds) = cell.strip_prefix("ts:") {
         let nanoseconds: i128 = nanoseconds.parse().unwrap();
@@ -141,7 +141,7 @@ fn files_of_other_repositories() {
     compare(&root, pairs);
 }
 
-/// How many rows; the values are the judge's business, see `CONTRIBUTING.md`.
+/// Compares the number of rows. The values are compared elsewhere, see `CONTRIBUTING.md`.
 #[test]
 fn files_that_several_readers_agree_on() {
     let Some(root) = corpus::root() else { return };
@@ -193,7 +193,7 @@ fn files_without_an_expectation() {
     assert_eq!(cells, [lists]);
 
     let cells = columns(&format!("{velox}/varbinary_flba.parquet"));
-    // Day 0 of the Julian calendar, as the format has it; others make 1970 of it.
+    // Day 0 of the Julian calendar, as the format defines it; others read it as 1970.
     assert!(cells[7].iter().all(|cell| cell == "ts:-210866803200000000000"));
 }
 

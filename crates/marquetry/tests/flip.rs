@@ -41,7 +41,7 @@ fn damage() {
         let cuts = (0..good.len()).step_by(if slow { 1 } else { 7 * step });
         let cuts = cuts.map(|len| (good.slice(..len), "cut", len));
         for (i, (bytes, what, at)) in flips.chain(cuts).enumerate() {
-            // Plain reading is the fastest; of the others, one by turns.
+            // Plain reading is the fastest. The other ways take turns.
             let other = &WAYS[1 + i % (WAYS.len() - 1)];
             let ways = if slow { WAYS } else { &[WAYS[0], *other] };
             for (way, read) in if slow || i % 4 == 0 { ways } else { &ways[..1] } {
@@ -56,7 +56,7 @@ fn damage() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Which of how many processes this is.
+/// Returns which of how many processes this is.
 fn part() -> (usize, usize) {
     let Ok(part) = std::env::var("MARQUETRY_PART") else { return (0, 1) };
     let (part, parts) = part.split_once('/').expect("MARQUETRY_PART is like 0/4");
@@ -90,7 +90,7 @@ fn flipped(good: &Bytes, at: usize, mask: u8) -> Bytes {
     bytes.into()
 }
 
-/// Whether it was read, or what is wrong with the way it was read.
+/// Returns whether the file was read, or what is wrong with the way it was read.
 fn judge(bytes: Bytes, read: fn(Bytes) -> bool) -> Result<bool, String> {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
@@ -109,7 +109,7 @@ fn judge(bytes: Bytes, read: fn(Bytes) -> bool) -> Result<bool, String> {
 const TIME: Duration = Duration::from_secs(5);
 const MEMORY_BOUND: usize = 64 << 20;
 
-/// A name, and what reads a file and says whether anything was there.
+/// A name, and a function that reads a file and returns whether anything was there.
 type Way = (&'static str, fn(Bytes) -> bool);
 
 /// The ways to read a file, which say whether anything was there.
@@ -131,7 +131,7 @@ fn checked(bytes: Bytes, level: Level) -> bool {
     verify(Arc::new(bytes), &options).unwrap().worst().is_none()
 }
 
-/// What is recovered is a file with the rows that the report says.
+/// A recovered file has the rows that the report states.
 fn recovered(bytes: Bytes, partial: bool) -> bool {
     let options = RecoverOptions::default().with_partial(partial);
     let Ok(recovery) = recover(Arc::new(bytes), &options) else { return false };
@@ -144,11 +144,11 @@ fn recovered(bytes: Bytes, partial: bool) -> bool {
     true
 }
 
-/// Reads everything, without checksums: they would hide what is behind them.
+/// Reads everything without verifying checksums, because they would stop it before other damage.
 fn read(bytes: Bytes, on_corrupt: OnCorrupt) -> bool {
     let Ok(file) = marquetry::open_bytes(bytes) else { return false };
     let Ok(mut reader) = file.verify_checksums(false).on_corrupt(on_corrupt).batches() else { return false };
-    // Damaged footers may promise any number of rows of nothing.
+    // Damaged footers may promise any number of rows without data.
     for _ in 0..BATCHES {
         match reader.next_batch() {
             None => return true,

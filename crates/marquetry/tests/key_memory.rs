@@ -16,7 +16,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// A key that is in no memory: its bytes, changed.
+/// A key whose bytes are stored changed, so that the key itself is not in memory.
 #[derive(Clone, Copy)]
 struct Masked {
     len: usize,
@@ -24,7 +24,7 @@ struct Masked {
 }
 
 impl Masked {
-    /// A byte of the key. Bytes are made one by one, so that the key is nowhere but where it is wanted.
+    /// Returns a byte of the key. Bytes are made one by one, so that the key is nowhere but where it is wanted.
     fn byte(self, at: usize) -> u8 {
         let at = at as u8;
         std::hint::black_box(self.seed).wrapping_mul(17).wrapping_add(at.wrapping_mul(29)) ^ (at << 3) ^ 0x6d
@@ -57,7 +57,7 @@ fn found() -> Vec<(usize, String)> {
             let len = (end - at).min(window.len() as u64) as usize;
             let Ok(read) = memory.read_at(&mut window[..len], at) else { break };
             for (number, key) in KEYS.iter().enumerate() {
-                // The first two bytes are looked for by themselves: that is quick.
+                // The first two bytes are searched for alone, which is fast.
                 let start = [key.byte(0), key.byte(1)];
                 let mut places = window[..read].windows(2).enumerate().filter(|(_, bytes)| *bytes == start);
                 if places.any(|(place, _)| {
@@ -69,7 +69,7 @@ fn found() -> Vec<(usize, String)> {
             if read < 64 {
                 break;
             }
-            // What lies across the border is in the next part as a whole.
+            // A key across the border is complete in the next part.
             at += if at + read as u64 == end { read as u64 } else { read as u64 - 64 };
         }
     }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The variable by which this test, run again as a child, knows what it has to do.
+/// The variable that tells this test, when it runs again as a child, what to do.
 const TARGET: &str = "MARQUETRY_TEST_WRITE_TO";
 
 /// A file of version `version`: many rows of that number.

@@ -46,13 +46,13 @@ fn reading_takes_a_few_row_groups() {
         println!("{peak} bytes at {batch_size} rows in a batch");
         assert!(peak < 3 * ROW_GROUP && peak < whole / 10, "{peak}");
     }
-    // Two threads are 8 MiB of encoded columns ahead, which are texts of a dictionary here.
+    // Two threads read 8 MiB of encoded columns ahead, which are texts of a dictionary here.
     let ahead = peak_of(|| assert_eq!(read(&file.0, &["number", "text"], 8192, 2), sum(ROWS)));
     println!("{ahead} bytes with two threads");
     assert!(ahead < 16 * ROW_GROUP, "{ahead}");
     let peak = peak_of(|| assert_eq!(read(&file.0, &["number"], 8192, 1), sum(ROWS)));
     println!("{peak} bytes for the numbers alone");
-    // No statistics tell that all rows are wanted.
+    // No statistics show that all rows are wanted.
     let all = || marquetry::open(&file.0).unwrap().filter(col("number").ge(0)).threads(1);
     let filtered = peak_of(|| {
         let rows: usize = all().batches().unwrap().map(|batch| batch.unwrap().num_rows()).sum();
@@ -71,7 +71,7 @@ fn reading_takes_a_few_row_groups() {
 fn columns_share_buffers() {
     const COLUMNS: usize = 500;
     let column = |i: usize| {
-        // So few bits each that decompressed pages and dictionaries count.
+        // Few bits per value, so that the memory of decompressed pages and dictionaries matters.
         Arc::new(Int64Array::from_iter_values((0..4_000).map(|row| (row * (i as i64 + 7)) % 2_000)))
             as ArrayRef
     };
@@ -93,7 +93,7 @@ fn columns_share_buffers() {
     assert!(peak < values + values / 4, "{peak}");
 }
 
-/// A filter looks at the texts where they are: counting does not copy those of a single block of rows.
+/// A filter reads texts in place: counting does not copy those of a single block of rows.
 fn counting_makes_no_values() {
     const TEXT: usize = 16 << 10;
     let file = Removed(Path::new(env!("CARGO_TARGET_TMPDIR")).join("shared_texts.parquet"));
@@ -131,7 +131,7 @@ fn peak_of(run: impl FnOnce()) -> usize {
     MEMORY.peak_usage() - before
 }
 
-/// Reads all rows, as one does that converts them: a batch is gone before the next one comes. Returns the numbers' sum.
+/// Reads all rows like a converter, which drops a batch before the next one comes. Returns the sum of the numbers.
 fn read(path: &Path, columns: &[&str], batch_size: usize, threads: usize) -> i64 {
     let file = marquetry::open(path).unwrap().columns(columns.iter().copied()).threads(threads);
     let (mut sum, mut rows) = (0, 0);
@@ -147,7 +147,7 @@ fn read(path: &Path, columns: &[&str], batch_size: usize, threads: usize) -> i64
     sum
 }
 
-/// Of the numbers below `rows`.
+/// The sum of the numbers below `rows`.
 fn sum(rows: usize) -> i64 {
     (rows * (rows - 1) / 2) as i64
 }

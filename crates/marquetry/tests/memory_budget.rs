@@ -21,7 +21,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 type Builder = ParquetRecordBatchReaderBuilder<Bytes>;
 
 const MIB: usize = 1 << 20;
-/// What is not counted: footer, codec contexts, the small things.
+/// Memory that is not counted: the footer, codec contexts, small allocations.
 const PADDING: usize = 6 * MIB;
 
 fn written(columns: Vec<(String, ArrayRef)>, properties: WriterPropertiesBuilder) -> Bytes {
@@ -115,7 +115,7 @@ fn zstd() -> Compression {
     Compression::ZSTD(ZstdLevel::try_new(1).unwrap())
 }
 
-/// Rows that a predicate wants, or a closure that looks at texts.
+/// Rows that a predicate selects, or a closure over texts.
 fn by_predicate(builder: Builder) -> Builder {
     builder.with_predicate(Predicate::parse("c0 >= 1000 and c1 like 'text 1%'").unwrap())
 }
@@ -131,7 +131,7 @@ fn by_closure(column: &'static str) -> impl Fn(Builder) -> Builder {
     }
 }
 
-/// Filters hold what they look at, and that counts.
+/// The memory of filters counts.
 fn budgets_of_filters() {
     let file = honest();
     let ways: [(&str, &dyn Fn(Builder) -> Builder); 2] =
@@ -150,7 +150,7 @@ fn budgets_of_filters() {
         assert_eq!(starved.rows.unwrap_err().kind(), ErrorKind::Memory);
         assert!(starved.peak <= MIB / 2 + PADDING, "{}", starved.peak);
     }
-    // The column that is asked is the one that grows.
+    // The column in the predicate is the one that grows.
     for (column, file) in [("text", one_text()), ("list", one_list())] {
         let budget = 32 * MIB;
         let bounded = read_rows(&file, &MemoryBudget::new(budget), 300, OnCorrupt::Fail, by_closure(column));
@@ -174,7 +174,7 @@ fn many_texts() -> Bytes {
     written(vec![("text".into(), Arc::new(texts))], properties)
 }
 
-/// Who counts rows needs no arrays: what only the predicate looks at is looked at page by page, in the page.
+/// Counting rows needs no arrays: columns that only the predicate uses are read page by page, in the page.
 fn counting_makes_no_arrays() {
     for (file, text, rows) in
         [(one_text(), "text like '%y' or text like '%x'", 800), (many_texts(), "text like '%x3'", 286)]

@@ -41,7 +41,7 @@ fn a_gigabyte_in_one_row_group_takes_a_fraction_of_it() {
     let peak = MEMORY.peak_usage() - before;
     assert!(input > 1 << 30, "{input}");
     assert_eq!(metadata.num_row_groups(), 1);
-    // What may be over the limit: a batch of the caller's, pages that are being filled, the index of pages, a codec.
+    // What may exceed the limit: a batch of the caller's, pages that are being filled, the page index, a codec.
     assert!(peak < 2 * LIMIT, "{peak} bytes of memory at a limit of {LIMIT}");
     eprintln!("{} MB written with {} MB of memory", input >> 20, peak >> 20);
 
@@ -81,7 +81,7 @@ fn a_table_at_once_takes_less_memory_than_its_chunks() {
         let sizes: Vec<_> = (0..4).map(|i| group.column(i).unwrap().compressed_size() as usize).collect();
         let largest = sizes[2];
         eprintln!("{threads} threads: {peak} bytes of memory for chunks of {sizes:?}");
-        // Each thread but the one whose chunk goes into the file may have one whose turn has not come.
+        // Each thread, except the one whose chunk goes into the file, may hold a chunk whose turn has not come.
         let most = largest / 2 + (threads - 1) * largest;
         assert!(peak < most && most * 3 < sizes.iter().sum::<usize>() * 2);
     }

@@ -1,4 +1,5 @@
-//! An HTTP client that trusts no server: error texts are cut, lists are bounded, and time runs only while nothing comes.
+//! An HTTP client that trusts no server: error texts are truncated, listings are limited, and timeouts count only while
+//! nothing arrives.
 
 use async_trait::async_trait;
 use futures::TryStreamExt;

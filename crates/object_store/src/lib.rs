@@ -27,8 +27,8 @@
 //!
 //! [`dataset`] reads many files of a store as one table: folders, patterns, partitions, `_metadata`.
 //!
-//! With a feature for each kind of store (`aws`, `gcp`, `azure`, `http`), `StoreRegistry` finds files by their URLs and reads
-//! them where nothing waits, such as in a command line.
+//! With a feature for each kind of store (`aws`, `gcp`, `azure`, `http`), `StoreRegistry` finds files by their URLs and
+//! reads them with blocking calls, as a command line does.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

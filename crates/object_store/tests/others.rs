@@ -25,7 +25,7 @@ async fn put(store: &dyn ObjectStore, key: &str, bytes: Vec<u8>) {
         store.put(&Path::from(key), bytes.into()).await.unwrap();
         return;
     }
-    // The emulator takes files by another interface than that by which the crate gives them.
+    // The emulator accepts files by another interface than the one by which the crate reads them.
     let server = std::env::var("MARQUETRY_GCS").unwrap();
     let host = server.strip_prefix("http://").unwrap();
     let (name, length) = (key.replace('/', "%2F").replace('=', "%3D"), bytes.len());
@@ -81,7 +81,7 @@ fn files_of_each_store() {
             one_file(store.clone(), &parts).await;
             all_files(store.clone()).await;
         });
-        // As the command line reads: by URL.
+        // By URL, as the command line reads.
         let files = stores.files(&format!("{url}t/")).unwrap();
         assert_eq!(files, [0, 1, 2].map(|part| format!("{url}t/part={part}/x.parquet")));
         assert_eq!(stores.files(&format!("{url}t/part=[01]/*.parquet")).unwrap(), files[..2]);

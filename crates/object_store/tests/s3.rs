@@ -117,7 +117,7 @@ fn a_file_that_is_written_over_is_an_error() {
     });
 }
 
-/// What the server says to an unsigned request.
+/// The server's answer to an unsigned request.
 fn asked(what: &str) -> String {
     let endpoint = std::env::var("MARQUETRY_S3").unwrap();
     let host = endpoint.strip_prefix("http://").unwrap();
@@ -164,7 +164,7 @@ fn an_object_is_written_in_parts_or_not_at_all() {
     file.finish().unwrap();
     assert!(there(&store).unwrap() == noise);
     assert_eq!(uploads(), 0);
-    // It is not replaced unless that is meant, and not by what is given up.
+    // It is not replaced without overwriting, nor by a write that is given up.
     let error = stores.create(&url, false).unwrap_err();
     assert!(error.to_string().contains("there is an object of this name already"), "{error}");
     assert!(error.to_string().contains(&url), "{error}");
@@ -174,7 +174,7 @@ fn an_object_is_written_in_parts_or_not_at_all() {
     drop(file);
     assert_eq!(uploads(), 0);
     assert!(there(&store).unwrap() == noise);
-    // A short one is one request, with a condition.
+    // A short file is one request, with a condition.
     let mut file = stores.create(&format!("s3://{BUCKET}/written/short"), false).unwrap();
     file.write_all(b"short").unwrap();
     let mut other = stores.create(&format!("s3://{BUCKET}/written/short"), false).unwrap();
@@ -300,7 +300,8 @@ fn a_percent_of_clustered_rows() {
     });
 }
 
-/// What a key and a value of these rows take at least: the footer, their indexes, and the pages that have any of them.
+/// The minimum bytes for a key and a value of these rows: the footer, their indexes, and the pages that have any of
+/// them.
 fn least(file: &Bytes, metadata: &ParquetMetaData, rows: Range<i64>) -> u64 {
     let mut least = file.len() as u64 - metadata.data_end().unwrap();
     let mut before = 0;

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What was asked of a store.
+/// The requests to a store.
 #[derive(Debug, Default)]
 struct Asked {
     puts: AtomicUsize,
@@ -31,19 +31,19 @@ struct Asked {
     parts: Mutex<Vec<usize>>,
 }
 
-/// What a store does wrong.
+/// The faults of a store.
 #[derive(Debug, Clone, Copy, Default)]
 struct Faults {
     /// The part of this number fails.
     part: Option<usize>,
     complete: bool,
-    /// How long each request takes.
+    /// The duration of each request.
     delay: Duration,
-    /// It knows no conditions.
+    /// It supports no conditions.
     no_conditions: bool,
 }
 
-/// A store in memory that tells what was asked of it.
+/// A store in memory that records requests.
 #[derive(Debug, Default)]
 struct Store {
     inner: InMemory,
@@ -164,7 +164,7 @@ fn store(faults: Faults) -> (Arc<dyn ObjectStore>, Arc<Asked>) {
     (Arc::new(store), asked)
 }
 
-/// Bytes that are not the same anywhere.
+/// Bytes that repeat nowhere.
 fn bytes(len: usize) -> Bytes {
     (0..len as u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes()).take(len).collect()
 }
@@ -173,7 +173,7 @@ fn slow() -> Faults {
     Faults { delay: Duration::from_millis(20), ..Faults::default() }
 }
 
-/// So slow that nothing is over when it is asked about at once, however busy the machine is.
+/// So slow that no request is finished when it is polled at once, however busy the machine is.
 fn very_slow() -> Faults {
     Faults { delay: Duration::from_millis(400), ..Faults::default() }
 }
@@ -182,7 +182,7 @@ async fn is_nothing_there(store: &dyn ObjectStore) -> bool {
     store.list(None).try_collect::<Vec<_>>().await.unwrap().is_empty()
 }
 
-/// What is done in the background is done soon.
+/// Background tasks finish soon.
 async fn soon(is_done: impl Fn() -> bool) {
     for _ in 0..200 {
         if is_done() {
@@ -220,7 +220,7 @@ fn a_long_object_is_sent_in_parts() {
             let (store, asked) = store(if has_runtime { slow() } else { Faults::default() });
             let mut sink =
                 ObjectSink::new(store.clone(), path()).with_part_bytes(0).with_parts_at_once(at_once);
-            // Pieces that are longer than a part, and such as end anywhere in one.
+            // Pieces that are longer than a part, and pieces that end anywhere in one.
             let mut rest = whole.clone();
             for len in [12 * MIB, 1, 0, 777, 5 * MIB, 3 * MIB + 1].into_iter().cycle() {
                 if rest.is_empty() {
@@ -240,7 +240,7 @@ fn a_long_object_is_sent_in_parts() {
         };
         match has_runtime {
             true => runtime().block_on(run),
-            // Of `sleep` nothing is asked without a delay.
+            // The store of this test calls `sleep`, which needs the context of a runtime, even without a delay.
             false => futures::executor::block_on(async {
                 let guard = runtime();
                 let _entered = guard.enter();
@@ -322,7 +322,7 @@ fn what_is_given_up_leaves_nothing() {
         soon(|| asked.aborted.load(Ordering::Relaxed) == 1).await;
         assert!(is_nothing_there(&*store).await);
 
-        // While the upload begins: the future is dropped, and nobody has heard of the upload.
+        // While the upload begins: the future is dropped, and nobody knows of the upload yet.
         let (store, asked) = self::store(very_slow());
         let mut sink = ObjectSink::new(store.clone(), path());
         let whole = bytes(20 * MIB);
@@ -348,7 +348,7 @@ fn a_dropped_future_loses_no_bytes() {
         let mut sink = ObjectSink::new(store.clone(), path()).with_part_bytes(0).with_parts_at_once(1);
         let whole = bytes(24 * MIB);
         for part in whole.chunks(6 * MIB) {
-            // It waits for room for the part; the bytes were taken.
+            // It waits for room for the part; the bytes were accepted.
             let _ = sink.write(Bytes::copy_from_slice(part)).now_or_never();
         }
         sink.complete().await.unwrap();
@@ -376,7 +376,7 @@ fn what_is_there_stays_if_it_must() {
                 assert!(error.message().contains("there is an object of this name already"), "{error}");
                 assert_eq!(store.get(&path()).await.unwrap().bytes().await.unwrap(), bytes(len));
                 assert_eq!(asked.aborted.load(Ordering::Relaxed), usize::from(len > MIB));
-                // It is replaced where that is meant.
+                // It is replaced if overwriting is allowed.
                 let mut third = sink().with_overwrite(true);
                 third.write(bytes(3)).await.unwrap();
                 third.complete().await.unwrap();

@@ -1,5 +1,5 @@
-//! The Arrow schema that a footer has under `ARROW:schema`: base64 of an IPC message. Readers that use it refuse the whole file if any of
-//! it is damaged, or if it has not a field for each of the file's.
+//! The Arrow schema that a footer has under `ARROW:schema`: base64 of an IPC message. Readers that use it refuse the
+//! whole file if any part of it is damaged, or if it does not have one field for each of the file's.
 //!
 //! Spec: Message.fbs and Schema.fbs of Apache Arrow, whose field numbers these are.
 

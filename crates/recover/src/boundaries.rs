@@ -1,5 +1,5 @@
-//! What stands between pages that follow each other, and behind the last of them: it tells where chunks and row groups end, and names
-//! columns.
+//! The bytes between pages that follow each other, and behind the last of them. They show where chunks and row groups
+//! end, and name columns.
 
 use crate::filler::{self, Filler, FooterHead};
 use crate::found_page::FoundPage;

@@ -1,4 +1,5 @@
-//! Compares what chunks hold by how often each byte occurs: chunks of one column are alike, those of two columns seldom.
+//! Compares the contents of chunks by how often each byte occurs: chunks of one column are alike, those of two columns
+//! seldom.
 
 use marquetry_encoding::{PhysicalType, Shape};
 

@@ -1,4 +1,5 @@
-//! A footer at the end of the file that is not whole, or that is wrong about where pages are. Its schema is whole nevertheless.
+//! A footer at the end of the file that is incomplete, or wrong about the places of pages. Its schema is nevertheless
+//! whole.
 
 use crate::cut_footer::{CutFooter, State, cut_footer};
 use crate::report::Confidence;

@@ -1,5 +1,5 @@
-//! Cuts an encrypted file behind its last footer that the keys open. Its pages are not looked into: they stay encrypted, for their
-//! places in the file.
+//! Cuts an encrypted file behind the last footer that the keys open. Its pages are not examined: they stay encrypted,
+//! for their places in the file.
 
 use crate::report::{Confidence, KeptRowGroup, Report, SchemaOrigin};
 use marquetry_base::{Limits, Result};

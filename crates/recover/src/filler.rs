@@ -1,5 +1,5 @@
-//! Recognizes what stands between pages and is no page: bloom filters, checkpoints, metadata of chunks, indexes, zeros for
-//! alignment. Where there is nothing else between two pages, none is lost.
+//! Recognizes bytes between pages that are no page: bloom filters, checkpoints, metadata of chunks, indexes, zeros for
+//! alignment. If there is nothing else between two pages, no page is lost there.
 
 use crate::window::Window;
 use marquetry_base::ByteCursor;

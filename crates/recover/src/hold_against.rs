@@ -1,7 +1,7 @@
-//! Checks what a file says of a chunk against its values, page by page as they are decoded.
+//! Compares the metadata of a chunk with its values, page by page as they are decoded.
 //!
-//! Statistics, indexes and bloom filters have no checksums. One that is wrong makes readers pass over rows that are there, in a new
-//! file as in the broken one.
+//! Statistics, indexes and bloom filters have no checksums. A wrong one makes readers skip rows that are there, in a
+//! new file as in the broken one.
 
 use crate::beside_pages::{BesidePages, CheckedChunk, Contradiction};
 use crate::page_walk::{PageWalk, WalkedPage};

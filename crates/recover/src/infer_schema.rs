@@ -9,8 +9,8 @@
 //!           a b a b|a b a b        or 4 in 2: the kinds of so few columns repeat too often by chance
 //! ```
 //!
-//! What tells there: the number of fields in the first bytes of a footer, the columns that metadata behind chunks names, and values
-//! that rise from row group to row group.
+//! Other evidence decides such cases: the number of fields in the first bytes of a footer, the columns that metadata
+//! behind chunks names, and values that rise from row group to row group.
 
 use crate::filler::FooterHead;
 use crate::found_page::FoundPage;

@@ -1,5 +1,5 @@
-//! Key-value metadata of a broken file that are taken over, and those that are not what they should be: readers would refuse the new
-//! file for them.
+//! The key-value metadata of a broken file that is taken over, and the damaged pairs for which readers would refuse the
+//! new file.
 
 use crate::arrow_schema::{ARROW_SCHEMA_KEY, ArrowField, MILLISECOND, SECOND, read_schema};
 use crate::report::{Confidence, Report};

@@ -1,4 +1,5 @@
-//! Rates layouts of pages by minimum description length: the likeliest table is the one that takes the fewest bits to say.
+//! Rates layouts of pages by minimum description length: the likeliest table is the one that takes the fewest bits to
+//! describe.
 //!
 //! What costs bits are columns, pages that end before they are full, row groups of different lengths, and chunks of one
 //! column that differ from row group to row group. The bits are rough, so a layout is only taken if all others cost far

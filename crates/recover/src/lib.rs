@@ -24,20 +24,23 @@
 //! encrypted                an encrypted file up to its last footer that the keys open
 //! ```
 //!
-//! A row group is kept if all its chunks are whole: all pages are there, checksums are right, every value can be decoded,
-//! all columns have as many rows, and those of one group, list or map are nested in the same way. Nothing is invented: what was found without a footer has no statistics, and if the
-//! schema is not certain, the caller is asked for it. Pages without checksums may have damage that nothing shows; the report
-//! names row groups with such pages. In the new file they have checksums, of the bytes that were there; so its footer has, under the key
-//! `marquetry.recovered`, which row groups are not certain and why, and the report on a file with such a text repeats it.
+//! A row group is kept if all its chunks are whole: all pages are there, checksums are right, every value can be
+//! decoded, all columns have the same number of rows, and those of one group, list or map are nested in the same way.
+//! Nothing is invented: row groups that were found without a footer have no statistics, and if the schema is not
+//! certain, the caller is asked for it. Pages without checksums may have damage that nothing shows; the report names
+//! row groups with such pages. In the new file they have checksums, computed from the bytes that were found. So its
+//! footer states, under the key `marquetry.recovered`, which row groups are not certain and why, and the report on a
+//! file with such a text repeats it.
 //!
-//! Statistics, also those in headers of pages, indexes and bloom filters that values contradict are left behind: readers would pass
-//! over rows that are there. The report tells, and if no checksum says that the values are right, it is less certain of them. So it is of
-//! values that the schema does not allow.
+//! Statistics, also those in page headers, indexes and bloom filters that contradict the values are left out, because
+//! readers would skip rows that are there. The report mentions them, and lowers its confidence if no checksum confirms
+//! the values. It does the same for values that the schema does not allow.
 //!
-//! A footer has no checksum, and a bit of it may be wrong though it can be read. What it says twice is compared; where it contradicts itself the
-//! report tells, and is less certain of all that is read by it. What readers would refuse the new file for is left out. What it says
-//! only once is believed if it is possible: a bit of an older annotation that stands alone, as DuckDB writes them, may have made INT_16
-//! of INT_32, and a bit of an offset from UTC another offset. Nothing in such a file tells.
+//! A footer has no checksum, and one of its bits may be wrong although it can be read. What it states twice is
+//! compared. If it contradicts itself, the report mentions it, and lowers the confidence of all that is read by it.
+//! Parts for which readers would refuse the new file are left out. What the footer states only once is believed if it
+//! is possible: one bit of an older annotation that stands alone, as DuckDB writes them, may have turned INT_32 into
+//! INT_16, and one bit of an offset from UTC may have made another offset. Nothing in such a file shows it.
 #![forbid(unsafe_code)]
 
 mod ambiguity;

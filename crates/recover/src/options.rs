@@ -1,4 +1,4 @@
-//! Options of recovering.
+//! Options of a recovery.
 
 use crate::report::SchemaOrigin;
 use marquetry_base::{Limits, SharedExecutor};

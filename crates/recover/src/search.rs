@@ -1,4 +1,4 @@
-//! Searches a file, or one of several behind each other, for row groups.
+//! Searches a file, or one of several concatenated files, for row groups.
 
 use crate::check_row_group::{check_row_group, checksums, trusted_so_far};
 use crate::chunk_overlap::overlaps;

@@ -1,4 +1,4 @@
-//! Bounds the work of a search, so that a hostile file does not take for ever.
+//! Limits the work of a search, so that a hostile file does not take forever.
 
 use marquetry_base::CancelToken;
 

@@ -1,4 +1,4 @@
-//! Presents a range of a source as a source: one of several files that stand behind each other.
+//! Presents a range of a source as a source: one of several concatenated files.
 
 use bytes::Bytes;
 use marquetry_base::Result;

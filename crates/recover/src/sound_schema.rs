@@ -1,5 +1,5 @@
-//! The schema of a footer, as far as it is legal, and what contradicts it. A footer has no checksum: if it contradicts itself it is
-//! damaged, and where else nobody knows.
+//! The valid parts of a footer's schema, and what contradicts it. A footer has no checksum: if it contradicts itself,
+//! it is damaged, and nobody knows where else.
 
 use crate::report::Confidence;
 use crate::window::Window;

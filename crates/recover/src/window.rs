@@ -1,4 +1,4 @@
-//! Reads a source in long pieces, and finds the boundaries of files that stand behind each other in it.
+//! Reads a source in long pieces, and finds the boundaries of concatenated files in it.
 
 use bytes::Bytes;
 use marquetry_base::{Limits, Result};

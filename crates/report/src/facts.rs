@@ -1,4 +1,4 @@
-//! The facts of a file that the script of the page draws from.
+//! The facts about a file that the script of the page draws.
 //!
 //! The bytes in the page are deflated: the length of a JSON text in four bytes, the text, and the [planes](crate::planes) that it names.
 

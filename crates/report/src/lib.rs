@@ -1,7 +1,7 @@
 //! A page that shows where the bytes of Parquet files are, and what can be skipped.
 //!
-//! [`ReportedFile`] gathers what is told of a file, [`write_report`] makes one HTML page of all of them. The page needs nothing else: it has
-//! its style, its script and its data in it, loads nothing, and forbids itself to.
+//! [`ReportedFile`] collects what the page shows about a file, [`write_report`] writes one HTML page about all files.
+//! The page is self-contained: it includes its style, its script and its data, loads nothing, and forbids itself to.
 //!
 //! ```text
 //! skipped_rows     what a predicate lets readers skip

@@ -1,4 +1,4 @@
-//! A file as it goes into a report: metadata, layout, and what was found of it.
+//! A file as it goes into a report: metadata, layout, findings and advice.
 
 use crate::skipped_rows::SkippedRows;
 use marquetry_arrow::arrow_reader::ArrowReaderMetadata;

@@ -55,7 +55,7 @@ fn data(page: &str, file: usize) -> (Value, Vec<u8>) {
     (serde_json::from_slice(&bytes[4..4 + len]).unwrap(), bytes[4 + len..].to_vec())
 }
 
-/// A list of the planes, put together as the script does it.
+/// Reads one of the planes, reassembled as the script does it.
 fn list(facts: &Value, planes: &[u8], wanted: &str) -> Vec<u64> {
     let mut at = 0;
     for plane in facts["planes"].as_array().unwrap() {
@@ -88,7 +88,7 @@ fn names_are_no_markup() {
     assert_eq!(facts["columns"][1]["name"], HOSTILE);
 }
 
-/// Letters of names and bounds stand in their order, for the script, too.
+/// Letters of names and bounds stay in their order, for the script, too.
 #[test]
 fn nothing_turns_the_order_of_letters() {
     let name = "paid\u{202e}lla";

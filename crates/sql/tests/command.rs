@@ -238,7 +238,7 @@ fn a_folder_of_partitions_has_their_keys() {
     assert_eq!(rows("select distinct k from TABLE order by k desc nulls last limit 2"), "k\n10\n9\n");
     let pattern = format!("select max(k) as a from '{path}/k=*/*.parquet'");
     assert_eq!(stdout(&[&pattern, "--format", "csv"]), "a\n10\n");
-    // However the folder is named.
+    // Any way to name the folder works.
     let url = format!("select max(k) as a, count(*) as n from 'file://{path}/'");
     assert_eq!(stdout(&[&url, "--format", "csv"]), "a,n\n10,1000\n");
     let table = format!("my-t=file://{path}");
@@ -253,7 +253,7 @@ fn a_folder_of_partitions_has_their_keys() {
     assert_eq!(stdout(&[&count, "--format", "csv"]), "n\n2\n");
 }
 
-/// Whatever the format: the folders of null keys are named as those of Parquet files are.
+/// The folders of null keys have the same name in all formats.
 #[test]
 fn null_keys_have_a_folder_of_their_own() {
     let folder = tempdir().unwrap();
@@ -314,7 +314,7 @@ fn who_is_at_fault_is_the_exit_code() {
         assert!(message.contains(says), "{arguments:?}: {message}");
     }
     let folder = tempdir().unwrap();
-    // A writer that has failed leaves such files: they are no tables without rows.
+    // A writer that failed leaves such files: they are not read as tables without rows.
     let empty = folder.path().join("empty.parquet");
     std::fs::write(&empty, "").unwrap();
     std::fs::copy(wines(), folder.path().join("wines.parquet")).unwrap();
@@ -363,7 +363,7 @@ fn files_that_come_while_a_session_lasts_are_seen() {
     let put = |name: &str| format!("copy (select 1 as i) to '{path}/{name}.parquet'");
     let statements = [put("a"), count.clone(), put("b"), count].join("; ");
     assert_eq!(stdout(&[&statements, "--format", "csv"]).lines().last(), Some("2"));
-    // Tables that outlive a statement, of folders with keys and without.
+    // Tables that are used by several statements, of folders with keys and without.
     for (name, files) in [("plain", ["a", "b", "c"]), ("keys", ["k=1/a", "k=2/a", "k=1/b"])] {
         let path = format!("{path}/{name}");
         let put = |file: &str| format!("copy (select 1 as i) to '{path}/{file}.parquet'");
@@ -421,7 +421,7 @@ fn keys_may_be_in_quotes() {
         stdout(&[&format!("{table}; select * from t where \"K\" = 'x/y'"), "--format", "csv"]),
         expected
     );
-    // Its type may be said where it is a column, where it is a key, and both.
+    // A key's type may be declared with the columns, with the keys, or with both.
     let rows = "select 1 as v, 2 as k";
     stdout(&[&format!("copy ({rows}) to '{path}/k/' stored as parquet partitioned by (k)")]);
     for (columns, keys) in [("v bigint, K int", "k"), ("v bigint", "k int"), ("K int, v bigint", "k int")] {
@@ -434,7 +434,7 @@ fn keys_may_be_in_quotes() {
             "{table}"
         );
     }
-    // A name that would be read as another one.
+    // A name that would be read back as another one.
     let keys = "stored as parquet partitioned by (\"a=b\")";
     let (code, message) = failure(&[&format!("copy (select 1 as v, 2 as \"a=b\") to '{path}/b/' {keys}")]);
     assert!(code == 2 && message.contains("no folders are called by the key \"a=b\""), "{message}");

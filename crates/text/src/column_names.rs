@@ -1,8 +1,8 @@
-//! Names of columns where each must be there once: in headers of CSV and objects of JSON.
+//! Names of columns that must be unique: in headers of CSV and objects of JSON.
 
 use std::collections::HashSet;
 
-/// These names, and none twice: of `a, a` the second becomes `a_1`. Whatever is made up is no name that was given.
+/// Makes names unique: the second of `a, a` becomes `a_1`. Made-up names differ from all given ones.
 pub(crate) fn unique_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let all: HashSet<&str> = given.clone().collect();
     let mut taken: HashSet<String> = HashSet::new();
@@ -17,8 +17,8 @@ pub(crate) fn unique_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> 
     given.map(name).collect()
 }
 
-/// These names, none of them empty: a column without a name is called `C` and its number, from 0, as several readers do.
-/// Whatever is made up is no name that was given.
+/// Fills in empty names: a column without a name is called `C` and its number, counted from 0, as several readers do.
+/// Made-up names differ from all given ones.
 pub fn filled_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let all: HashSet<&str> = given.clone().collect();
     let filled = |(i, name): (usize, &str)| {
@@ -34,7 +34,7 @@ pub fn filled_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<Str
     given.enumerate().map(filled).collect()
 }
 
-/// [`filled_names`], and none twice: of `a, a` the second becomes `a_1`.
+/// Fills in empty names as [`filled_names`] does, and makes them unique: the second of `a, a` becomes `a_1`.
 pub fn unique_filled_names<'a>(given: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let filled = filled_names(given);
     unique_names(filled.iter().map(String::as_str))

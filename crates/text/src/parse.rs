@@ -1,6 +1,6 @@
 //! Parses text into Arrow arrays: cells of CSV and members of JSON, with given or inferred types.
 //!
-//! No value becomes another one without a word: a column that looked like integers fails at a later `00123` or `1.5`.
+//! No value silently becomes another one: a column that looked like integers fails at a later `00123` or `1.5`.
 //!
 //! ```text
 //! texts          columns of texts, wherever they are

@@ -3,7 +3,7 @@
 use arrow_schema::{DataType, Field};
 use std::collections::HashMap;
 
-/// A column of VARIANT that may be null, not shredded.
+/// Returns the field of a nullable VARIANT column that is not shredded.
 ///
 /// SPEC: Arrow's canonical extension types, `arrow.parquet.variant`.
 pub fn variant_field(name: impl Into<String>) -> Field {

@@ -15,7 +15,7 @@ pub struct Array<'a> {
 }
 
 impl PartialEq for Array<'_> {
-    /// Whether both are read from the same bytes; [`Variant::is_same`] compares what they hold.
+    /// Whether both are read from the same bytes. [`Variant::is_same`] compares their contents.
     fn eq(&self, other: &Self) -> bool {
         self.elements.is_at(&other.elements)
     }
@@ -36,11 +36,11 @@ impl<'a> Array<'a> {
         self.elements.len == 0
     }
 
-    /// The element at a position, from 0 on; `None` behind the last.
+    /// Returns the element at a position, counted from 0; `None` after the last one.
     ///
     /// # Errors
     ///
-    /// If its bytes are not there.
+    /// If its bytes are out of bounds.
     pub fn get(&self, at: usize) -> Result<Option<Variant<'a>>> {
         if at >= self.elements.len {
             return Ok(None);
@@ -48,7 +48,7 @@ impl<'a> Array<'a> {
         Ok(Some(Variant::inside(self.metadata, self.elements.value(at)?)))
     }
 
-    /// All elements in order. An item is an error if elements overlap, or if the element is damaged.
+    /// Iterates over all elements in order. An item is an error if elements overlap, or if the element is damaged.
     pub fn iter(&self) -> impl Iterator<Item = Result<Variant<'a>>> + use<'a> {
         let array = *self;
         let mut bytes = 0;

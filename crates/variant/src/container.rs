@@ -1,21 +1,21 @@
-//! What objects and arrays have in common: values behind a list of offsets.
+//! The common part of objects and arrays: values behind a list of offsets.
 //!
 //! ```text
 //! n | ids, of objects only | offset 0 | .. | offset n | values
 //! ```
 //!
-//! Offsets count from the first value. The last one is the length of all values together.
+//! Offsets count from the first value. The last one is the total length of all values.
 
 use crate::header::{ARRAY, Layout, OBJECT, ends_early, value_len};
 use crate::number::{number, put_number, set_number, width_of};
 use marquetry_base::{Error, Result};
 use std::ops::Range;
 
-/// Where the values of an object or array are.
+/// The parts of an object or array.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Container<'a> {
     pub(crate) len: usize,
-    /// Of objects: which names the fields have.
+    /// For objects: the ids of the field names.
     ids: &'a [u8],
     id_size: usize,
     offsets: &'a [u8],
@@ -24,7 +24,7 @@ pub(crate) struct Container<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// That of a value, if it is an object.
+    /// Returns the container of a value, if it is an object.
     #[inline]
     pub(crate) fn of_object(value: &'a [u8]) -> Result<Option<Self>> {
         match value.split_first() {
@@ -35,7 +35,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// That of a value, if it is an array.
+    /// Returns the container of a value, if it is an array.
     #[inline]
     pub(crate) fn of_array(value: &'a [u8]) -> Result<Option<Self>> {
         match value.split_first() {
@@ -46,7 +46,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Of what is behind the first byte of a value. Looks at no value.
+    /// Splits the bytes after the first byte of a value. Checks none of the contained values.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8], layout: Layout) -> Result<Self> {
         Self::split(bytes, layout).ok_or_else(ends_early)
@@ -62,19 +62,19 @@ impl<'a> Container<'a> {
         Some(Container { len, ids, id_size, offsets, offset_size, values })
     }
 
-    /// The id of a field.
+    /// Returns the id of a field's name.
     #[inline]
     pub(crate) fn id(&self, i: usize) -> Result<usize> {
         number(self.ids, i, self.id_size).ok_or_else(|| Error::argument(format!("field {i} of {}", self.len)))
     }
 
-    /// Whether looking at the ids of all fields takes no longer than a binary search for a name.
+    /// Whether comparing the ids of all fields takes no longer than a binary search for a name.
     #[inline]
     pub(crate) fn has_few(&self) -> bool {
         self.id_size == 1 || self.len <= FEW
     }
 
-    /// Where the field of an id is, by looking at each.
+    /// Finds the position of the field with an id by comparing all ids.
     #[inline]
     pub(crate) fn position_of(&self, id: usize) -> Option<usize> {
         match self.id_size {
@@ -83,13 +83,13 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// The bytes of a value: exactly its own, as its first byte tells.
+    /// Returns the bytes of a value, with exactly the length that its first byte declares.
     #[inline]
     pub(crate) fn value(&self, i: usize) -> Result<&'a [u8]> {
         self.value_range(i).map(|range| &self.values[range])
     }
 
-    /// Where the bytes of a value are, counted from the first value.
+    /// Returns the range of the bytes of a value, counted from the first value.
     #[inline]
     pub(crate) fn value_range(&self, i: usize) -> Result<Range<usize>> {
         if i >= self.len {
@@ -106,12 +106,12 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// How many bytes all values have together.
+    /// The total length of all values in bytes.
     pub(crate) fn num_value_bytes(&self) -> usize {
         self.values.len()
     }
 
-    /// Appends an object of some of the fields, with the same ids.
+    /// Appends an object with some of the fields, with the same ids.
     pub(crate) fn write_some(&self, at: &[usize], out: &mut Vec<u8>) -> Result<()> {
         let (mut highest, mut bytes) = (0, 0);
         for &i in at {
@@ -135,8 +135,8 @@ impl<'a> Container<'a> {
         Ok(())
     }
 
-    /// Fails if values of so many bytes cannot stand beside each other. Values that share bytes would make a few of them as
-    /// much work as one likes, with one level inside the other.
+    /// Fails if values of `bytes` in total cannot lie side by side, because some of them overlap. With overlapping
+    /// values at each nesting level, a few bytes could cause any amount of work.
     pub(crate) fn check_room(&self, bytes: usize) -> Result<()> {
         match self.values.len() {
             there if bytes <= there => Ok(()),
@@ -152,20 +152,20 @@ impl<'a> Container<'a> {
     }
 }
 
-/// So many ids are looked at one by one.
+/// Maximum number of ids that are compared one by one.
 const FEW: usize = 64;
 
-/// A field or an element that is written.
+/// A field or an element being written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
-    /// The id of the field's name; 0 of an element.
+    /// The id of the field's name; 0 for an element.
     pub(crate) id: u32,
     /// Where the value begins, counted from the first one.
     pub(crate) offset: usize,
 }
 
-/// Puts before values, which begin at `start` and go on to the end, what stands before those of an object or array: the first byte,
-/// their number, ids and offsets.
+/// Inserts the header of an object or array before its values, which begin at `start` and reach to the end. The header
+/// is the first byte, the number of values, ids and offsets.
 pub(crate) fn put_header(
     is_object: bool,
     entries: &[Entry],
@@ -194,7 +194,7 @@ pub(crate) fn put_header(
     Ok(())
 }
 
-/// How wide numbers are before values of so many bytes, of which the highest id is `highest`.
+/// Computes the widths of the numbers in a header. `end` is the total length of the values, and `highest` the highest id.
 fn layout_of(is_object: bool, len: usize, highest: usize, end: usize) -> Result<Layout> {
     let offset_size = width_of(end).ok_or_else(too_large)?;
     if u32::try_from(len).is_err() {
@@ -212,8 +212,8 @@ fn first_byte(is_object: bool, Layout { len_size, id_size, offset_size }: Layout
     }
 }
 
-/// Appends the first byte and the number of fields of an object, and says how wide what follows is. `highest` is the highest id,
-/// `end` the end of the last value.
+/// Appends the first byte and the number of fields of an object. Returns the widths of the numbers that follow.
+/// `highest` is the highest id, `end` the end of the last value.
 pub(crate) fn put_head(len: usize, highest: usize, end: usize, out: &mut Vec<u8>) -> Result<Layout> {
     let layout = layout_of(true, len, highest, end)?;
     out.push(first_byte(true, layout));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A number of up to 38 digits, `unscaled` divided by ten to the power of `scale`.
+/// A number of up to 38 digits: `unscaled` divided by ten to the power of `scale`.
 ///
 /// ```
 /// use marquetry_variant::Decimal;
@@ -12,7 +12,7 @@ use std::fmt;
 pub struct Decimal {
     /// All digits as an integer.
     pub unscaled: i128,
-    /// How many of the digits are behind the point: 0 to 38.
+    /// Number of digits after the decimal point: 0 to 38.
     pub scale: u8,
 }
 
@@ -27,5 +27,5 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// Most digits behind the point.
+/// Maximum number of digits after the decimal point.
 pub(crate) const MAX_SCALE: u8 = 38;

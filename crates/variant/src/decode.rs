@@ -1,4 +1,4 @@
-//! Decodes a value: its header, and what the bytes behind it are.
+//! Decodes a value: its header, and the bytes after it.
 
 use crate::array::Array;
 use crate::container::Container;
@@ -10,11 +10,11 @@ use crate::variant::Variant;
 use marquetry_base::{Error, Result};
 
 impl<'a> Variant<'a> {
-    /// What the value is.
+    /// Decodes the value.
     ///
     /// # Errors
     ///
-    /// If its type is not known, its bytes end too early, or its text is not UTF-8.
+    /// If its type is unknown, its bytes end too early, or its text is not UTF-8.
     #[inline]
     pub fn value(&self) -> Result<Value<'a>> {
         let (&first, rest) =

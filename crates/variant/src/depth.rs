@@ -1,4 +1,4 @@
-//! The limit on how deep values nest.
+//! The limit on the nesting depth of values.
 
 use marquetry_base::{Error, Result};
 
@@ -11,5 +11,5 @@ pub(crate) fn check_depth(depth: usize) -> Result<()> {
     }
 }
 
-/// Objects and arrays inside each other: more is an error, so that no value can exhaust the stack.
+/// Maximum number of nested objects and arrays. Deeper nesting is an error, so that no value can exhaust the stack.
 pub const MAX_DEPTH: usize = 500;

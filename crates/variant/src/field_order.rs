@@ -1,7 +1,7 @@
 //! Sorts the fields of objects by name.
 //!
-//! Spec: VariantEncoding.md, "Value Data for Object": ids are in the order of the names' bytes; values are in any. So only ids and
-//! offsets change their places, and no value becomes longer.
+//! Spec: VariantEncoding.md, "Value Data for Object": ids are ordered by the bytes of their names; values may be in any
+//! order. So only ids and offsets change their places, and no value becomes longer.
 //!
 //! QUIRK: DuckDB 2.0 writes ids in the order in which it met the names.
 
@@ -15,14 +15,14 @@ use marquetry_base::Result;
 use std::ops::Range;
 
 impl Variant<'_> {
-    /// Whether the fields of all objects in it are in the order of their names. A damaged value, which has no such order, is told to
-    /// have it: that is what [`validate`](Self::validate) is for.
+    /// Returns whether the fields of all objects in the value are ordered by their names. Returns true for a damaged
+    /// value, which has no order; [`validate`](Self::validate) finds the damage.
     pub fn is_sorted(&self) -> bool {
         is_sorted(self.metadata(), self.bytes(), 0).unwrap_or(true)
     }
 
-    /// Appends the value in binary, of the same metadata, with the fields of all objects in the order of their names, as the format
-    /// has them. A damaged value stays damaged.
+    /// Appends the value in binary, for the same metadata, with the fields of all objects ordered by their names, as
+    /// the format requires. A damaged value stays damaged.
     ///
     /// ```
     /// use marquetry_variant::{Variant, json};
@@ -44,14 +44,14 @@ impl Variant<'_> {
     }
 }
 
-/// Brings the fields of all objects in a value into the order of their names. What is damaged stays so.
+/// Sorts the fields of all objects in a value by their names. Damaged parts stay as they are.
 pub(crate) fn sort_fields(metadata: Metadata<'_>, value: &mut [u8]) {
     if is_sorted(metadata, value, 0).is_ok_and(|is_sorted| !is_sorted) {
         let _: Result<()> = sort(metadata, value, 0);
     }
 }
 
-/// Whether those of a value are, at this depth and below.
+/// Whether the fields of a value and of those inside it are sorted.
 fn is_sorted(metadata: Metadata<'_>, value: &[u8], depth: usize) -> Result<bool> {
     let Some((container, is_object)) = container(value)? else { return Ok(true) };
     check_depth(depth)?;
@@ -73,7 +73,7 @@ fn is_sorted(metadata: Metadata<'_>, value: &[u8], depth: usize) -> Result<bool>
     Ok(true)
 }
 
-/// Sorts those of a value, at this depth and below. After an error some are, and others not.
+/// Sorts the fields of a value and of those inside it. After an error, some are sorted and others are not.
 fn sort(metadata: Metadata<'_>, value: &mut [u8], depth: usize) -> Result<()> {
     let Some((container, is_object)) = container(value)? else { return Ok(()) };
     check_depth(depth)?;
@@ -90,21 +90,21 @@ fn sort(metadata: Metadata<'_>, value: &mut [u8], depth: usize) -> Result<()> {
     }
     let names = ids.iter().map(|id| metadata.bytes(*id)).collect::<Result<Vec<_>>>()?;
     let mut order: Vec<usize> = (0..len).collect();
-    // Fields of one name stay as they are: that is damage, and not order.
+    // Fields of the same name stay as they are: they are damage, not a matter of order.
     order.sort_by_key(|i| names[*i]);
     let Layout { len_size, id_size, offset_size } = Layout::of_object(value[0] >> 2);
     let (to_ids, to_offsets) = value[1 + len_size..first].split_at_mut(len * id_size);
     for (to, from) in to_ids.chunks_exact_mut(id_size).zip(&order) {
         set_number(to, ids[*from]);
     }
-    // The last offset is the end of all.
+    // The last offset, the end of all values, stays.
     for (to, from) in to_offsets.chunks_exact_mut(offset_size).zip(&order) {
         set_number(to, values[*from].start);
     }
     Ok(())
 }
 
-/// The values in an object or array, and whether it is an object; `None` if it holds none.
+/// Returns the container of an object or array, and whether it is an object; `None` for other values.
 fn container(value: &[u8]) -> Result<Option<(Container<'_>, bool)>> {
     match value.first().map(|first| first & 3) {
         Some(OBJECT) => Ok(Container::of_object(value)?.map(|fields| (fields, true))),

@@ -1,23 +1,23 @@
-//! The first byte of a value: what it is, and how long.
+//! The first byte of a value: its type and length.
 //!
-//! Spec: VariantEncoding.md, "Value encoding". The lower two bits are the basic type. The others are the primitive type, the
-//! length of a short string, or the sizes of what an object or array begins with.
+//! Spec: VariantEncoding.md, "Value encoding". The lower two bits are the basic type. The others are the primitive
+//! type, the length of a short string, or the widths of the numbers at the start of an object or array.
 
 use crate::number::number;
 use marquetry_base::{ByteCursor, Error, Result};
 
-/// The sizes that a header tells.
+/// The widths of the numbers in an object or array, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
-    /// Bytes of the number of elements: 1 or 4.
+    /// Width of the number of elements: 1 or 4.
     pub(crate) len_size: usize,
-    /// Bytes of an id; 0 in arrays.
+    /// Width of an id; 0 in arrays.
     pub(crate) id_size: usize,
     pub(crate) offset_size: usize,
 }
 
 impl Layout {
-    /// Of the upper six bits of an object's first byte.
+    /// Decodes the upper six bits of an object's first byte.
     #[inline]
     pub(crate) fn of_object(header: u8) -> Self {
         Layout {
@@ -27,7 +27,7 @@ impl Layout {
         }
     }
 
-    /// Of the upper six bits of an array's first byte.
+    /// Decodes the upper six bits of an array's first byte.
     #[inline]
     pub(crate) fn of_array(header: u8) -> Self {
         Layout {
@@ -37,7 +37,7 @@ impl Layout {
         }
     }
 
-    /// Bytes of an object or array behind its first one, as they say; there may be fewer.
+    /// Returns the declared length of an object or array after its first byte. There may be fewer bytes.
     #[inline]
     fn byte_len(self, bytes: &[u8]) -> Result<usize> {
         let Layout { len_size, id_size, offset_size } = self;
@@ -46,7 +46,7 @@ impl Layout {
             ids_and_offsets.checked_add(len_size + offset_size)
         };
         let end = number(bytes, 0, len_size).and_then(before_values).and_then(|start| {
-            // The last offset stands before the first value.
+            // The last offset is right before the first value.
             let last = bytes.get(start - offset_size..)?;
             start.checked_add(number(last, 0, offset_size)?)
         });
@@ -59,7 +59,7 @@ pub(crate) fn ends_early() -> Error {
     Error::truncated("a variant object or array ends before its values do")
 }
 
-/// Bytes of the value that `bytes` begin with, as its first byte tells; there may be fewer.
+/// Returns the declared length of the value at the start of `bytes`. There may be fewer bytes.
 #[inline]
 pub(crate) fn value_len(bytes: &[u8]) -> Result<usize> {
     let (&first, rest) =

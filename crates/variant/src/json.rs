@@ -16,8 +16,8 @@
 //! | binary | text of base64 |
 //! | uuid | text: `"f24f9b64-81fa-49d1-b74e-8c09a6e31c56"` |
 //!
-//! So JSON comes back as it was but for the order of fields, blanks, escapes and exponents; of a variant what JSON has no
-//! word for comes back as text, and a float or double as a decimal where it has no exponent.
+//! So JSON comes back unchanged, except for the order of fields, blanks, escapes and exponents. For a variant, types
+//! that JSON lacks come back as text, and a float or double without an exponent comes back as a decimal.
 
 mod number;
 mod read;

@@ -6,11 +6,11 @@ use crate::variant::Variant;
 use marquetry_base::Result;
 
 impl<'a> Variant<'a> {
-    /// The field of an object; `None` if there is none of that name, or this is no object.
+    /// Returns the field of an object; `None` if there is no field of that name, or if this is not an object.
     ///
     /// # Errors
     ///
-    /// If what is looked at on the way is damaged.
+    /// If a part that is read on the way is damaged.
     pub fn get(&self, name: &str) -> Result<Option<Variant<'a>>> {
         match self.value()? {
             Value::Object(object) => object.get(name),
@@ -18,11 +18,11 @@ impl<'a> Variant<'a> {
         }
     }
 
-    /// What a path leads to; `None` if it leads nowhere. Of a path over all elements it is the first that is there.
+    /// Returns the value at a path; `None` if there is none. For a path over all elements of an array, it is the first that exists.
     ///
     /// # Errors
     ///
-    /// If what is looked at on the way is damaged.
+    /// If a part that is read on the way is damaged.
     pub fn get_path(&self, path: &Path) -> Result<Option<Variant<'a>>> {
         let mut found = None;
         self.visit(path.steps(), &mut |variant| {
@@ -32,7 +32,7 @@ impl<'a> Variant<'a> {
         Ok(found)
     }
 
-    /// All that a path leads to, in the order of the elements that it goes over.
+    /// Returns all values at a path, in the order of the elements that it passes.
     ///
     /// # Errors
     ///
@@ -46,8 +46,8 @@ impl<'a> Variant<'a> {
         Ok(found)
     }
 
-    /// Calls `visit` with what the steps lead to, in the order of the elements that they go over, until it returns false. Returns whether
-    /// it never did.
+    /// Calls `visit` with each value at the steps, in the order of the elements that they pass, until it returns false.
+    /// Returns whether it never did.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Metadata: the dictionary of the names that the fields of a value have.
+//! Metadata: the dictionary of the field names of a value.
 //!
 //! Spec: VariantEncoding.md, "Metadata encoding".
 //!
@@ -14,11 +14,11 @@ use crate::number::number;
 use crate::utf8::utf8;
 use marquetry_base::{Error, Result};
 
-/// The names of fields, by id.
+/// The field names of a value, by id.
 #[derive(Debug, Clone, Copy)]
 pub struct Metadata<'a> {
     bytes: &'a [u8],
-    /// Offsets, and the names behind them.
+    /// The offsets. The names follow them.
     offsets: &'a [u8],
     names: &'a [u8],
     offset_size: usize,
@@ -27,8 +27,8 @@ pub struct Metadata<'a> {
 }
 
 impl<'a> Metadata<'a> {
-    /// Looks at the header of `bytes`. Names are checked when they are asked for, and all of them by
-    /// [`Variant::validate`](crate::Variant::validate).
+    /// Creates metadata from `bytes` and checks the header. A name is checked when it is read;
+    /// [`Variant::validate`](crate::Variant::validate) checks all of them.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl<'a> Metadata<'a> {
         }
         let offset_size = usize::from(header >> 6) + 1;
         let len = number(rest, 0, offset_size).ok_or_else(ends_early)?;
-        // A dictionary of more names than there are bytes has no room for its offsets.
+        // A dictionary with more names than bytes has no room for its offsets.
         let offsets_len = (len + 1).checked_mul(offset_size).ok_or_else(ends_early)?;
         let (offsets, names) = rest[offset_size..].split_at_checked(offsets_len).ok_or_else(ends_early)?;
         let metadata = Metadata { bytes, offsets, names, offset_size, len, is_sorted: header & SORTED != 0 };
@@ -71,22 +71,22 @@ impl<'a> Metadata<'a> {
         self.len == 0
     }
 
-    /// Whether the writer says that names are sorted by their bytes, and that none is there twice.
+    /// Whether the writer declares that names are sorted by their bytes and unique.
     pub fn is_sorted(&self) -> bool {
         self.is_sorted
     }
 
-    /// The name of an id.
+    /// Returns the name of an id.
     ///
     /// # Errors
     ///
-    /// If there is no such id, its bytes are not within the names, or are not UTF-8.
+    /// If the id does not exist, or the bytes of its name are out of bounds or not UTF-8.
     pub fn name(&self, id: usize) -> Result<&'a str> {
         let bytes = self.bytes(id)?;
         std::str::from_utf8(bytes).map_err(|_| not_utf8(id))
     }
 
-    /// The bytes of a name: names are in the order of their bytes, so a search need not look at more.
+    /// Returns the bytes of a name. Names are ordered by their bytes, so a search need not check UTF-8.
     #[inline]
     pub(crate) fn bytes(&self, id: usize) -> Result<&'a [u8]> {
         if id >= self.len {
@@ -101,13 +101,13 @@ impl<'a> Metadata<'a> {
         })
     }
 
-    /// An offset that is there, see [`new`](Self::new).
+    /// Returns an offset, which must exist, see [`new`](Self::new).
     #[inline]
     fn offset(&self, i: usize) -> usize {
         number(self.offsets, i, self.offset_size).unwrap_or(usize::MAX)
     }
 
-    /// The id of a name, and whether no other id has it; `None` if there is none.
+    /// Finds the id of a name. Returns the first id, and whether no other id has the same name; `None` if no id has it.
     pub(crate) fn id_of(&self, name: &[u8]) -> Result<Option<(usize, bool)>> {
         let mut found = None;
         for id in 0..self.len {
@@ -121,13 +121,13 @@ impl<'a> Metadata<'a> {
         Ok(found)
     }
 
-    /// Looks at all names.
+    /// Validates all names.
     ///
     /// # Errors
     ///
-    /// If one is not UTF-8 or not within the names, or if they are said to be sorted and are not.
+    /// If a name is not UTF-8 or out of bounds, or if names are declared sorted and are not.
     pub fn validate(&self) -> Result<()> {
-        // PERF: all names at once, if they are text from end to end; which one is none is only looked for where one is.
+        // PERF: checks all names at once. Only if they are not UTF-8 as a whole, each name is checked by itself.
         let all = utf8(self.names);
         let mut before: Option<&[u8]> = None;
         for id in 0..self.len {

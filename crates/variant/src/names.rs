@@ -1,8 +1,8 @@
-//! Builds the metadata of a value that is written: the dictionary of its field names.
+//! Builds the metadata of a value being written: the dictionary of its field names.
 //!
-//! Values of a column have mostly the same names, in the same order. So what is known of names is kept from value to value: each
-//! knows which one came behind it last, and is compared with the next one before anything is looked up; and metadata of the same names
-//! as those of the value before are the same bytes.
+//! The values of a column mostly have the same names in the same order. So knowledge about names is kept from value to
+//! value. Each name remembers which name followed it last, and that one is compared with the next name before anything
+//! is looked up. If a value has the same names as the previous one, the bytes of the metadata are reused.
 
 use crate::metadata::{SORTED, VERSION};
 use crate::number::{put_number, width_of};
@@ -10,35 +10,35 @@ use marquetry_base::{Error, Result};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// Names: each gets an id when it is first used.
+/// The names of values. Each name gets an id when it is first used in a value.
 #[derive(Debug)]
 pub(crate) struct Names {
     known: Vec<Known>,
     /// All known names, end to end.
     text: String,
     places: HashMap<Box<str>, u32>,
-    /// The places of the names of this value, by id.
+    /// The places of the names of this value in `known`, by id.
     used: Vec<u32>,
-    /// Number of the value, so that what was noted of others counts no more.
+    /// The number of this value. Ids that were assigned in other values do not count.
     value: u64,
-    /// The place of the name before.
+    /// The place of the previous name.
     before: u32,
-    /// Which name the last value began with.
+    /// The name that the last value began with.
     first: u32,
-    /// The metadata of the names of `of_metadata`.
+    /// The metadata for the names `of_metadata`.
     metadata: Vec<u8>,
     of_metadata: Vec<u32>,
 }
 
-/// A name that was seen, in this value or before.
+/// A name that was seen in this value or before.
 #[derive(Debug)]
 struct Known {
     start: usize,
     end: usize,
-    /// The value that `id` is of.
+    /// The value in which `id` is valid.
     value: u64,
     id: u32,
-    /// The name that came behind it last.
+    /// The name that followed last.
     next: u32,
 }
 
@@ -59,7 +59,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The id of a name.
+    /// Returns the id of a name.
     #[inline]
     pub(crate) fn id(&mut self, name: &str) -> Result<u32> {
         let guess = match self.before {
@@ -73,14 +73,14 @@ impl Names {
         self.before = place;
         let known = &mut self.known[place as usize];
         if known.value != self.value {
-            // No more than there are places, which are counted in 32 bits.
+            // There are no more ids than places, which fit in 32 bits.
             (known.value, known.id) = (self.value, self.used.len() as u32);
             self.used.push(place);
         }
         Ok(known.id)
     }
 
-    /// The place of a name that is not the one that was guessed.
+    /// Finds the place of a name that is not the one guessed.
     fn find(&mut self, name: &str) -> Result<u32> {
         let place = match self.places.get(name) {
             Some(place) => *place,
@@ -102,22 +102,22 @@ impl Names {
         Ok(place)
     }
 
-    /// The name of an id that was given.
+    /// Returns the name of an id that was assigned in this value.
     #[inline]
     pub(crate) fn name(&self, id: u32) -> &str {
         let known = &self.known[self.used[id as usize] as usize];
         &self.text[known.start..known.end]
     }
 
-    /// The order of the names of two ids.
+    /// Compares the names of two ids.
     #[inline]
     pub(crate) fn compare(&self, one: u32, other: u32) -> Ordering {
         self.name(one).as_bytes().cmp(self.name(other).as_bytes())
     }
 
-    /// Begins a value, without names.
+    /// Begins a value without names.
     pub(crate) fn begin(&mut self) {
-        // Names that each value has for itself are not kept for ever.
+        // Names that occur in one value only must not be kept forever.
         if self.text.len() > MAX_TEXT || self.known.len() > MAX_KNOWN {
             *self = Names { value: self.value, ..Names::default() };
         }
@@ -126,7 +126,7 @@ impl Names {
         self.before = NONE;
     }
 
-    /// The metadata of the value.
+    /// Returns the metadata of the value.
     pub(crate) fn metadata(&mut self) -> Result<&[u8]> {
         if self.metadata.is_empty() || self.used != self.of_metadata {
             self.metadata.clear();
@@ -164,9 +164,9 @@ fn too_large() -> Error {
     Error::limit("variant metadata of more than 4 GiB of names")
 }
 
-/// No place.
+/// Stands for no place.
 const NONE: u32 = u32::MAX;
-/// Bytes and number of the names that are kept from value to value.
+/// Maximum total length and number of the names that are kept from value to value.
 const MAX_TEXT: usize = 1 << 20;
 const MAX_KNOWN: usize = 1 << 16;
 
@@ -184,7 +184,7 @@ mod tests {
         let metadata = Metadata::new(&bytes).unwrap();
         assert!(!metadata.is_sorted());
         assert_eq!([0, 1].map(|id| metadata.name(id).unwrap()), ["b", "a"]);
-        // The next value begins anew.
+        // The ids of the next value begin at 0 again.
         names.begin();
         assert_eq!(["z", "b"].map(|name| names.id(name).unwrap()), [0, 1]);
         let bytes = names.metadata().unwrap().to_vec();

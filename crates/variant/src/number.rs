@@ -1,10 +1,10 @@
 //! Unsigned little-endian numbers of 1 to 4 bytes: lengths, ids and offsets.
 
-/// Number `i` of a list of little-endian ones of `size` bytes, 1 to 4.
+/// Reads number `i` of a list of little-endian numbers of `size` bytes each, 1 to 4.
 #[inline]
 pub(crate) fn number(bytes: &[u8], i: usize, size: usize) -> Option<usize> {
     let start = i.checked_mul(size)?;
-    // PERF: a load of four bytes and a mask, where there are as many.
+    // PERF: a load of four bytes and a mask, if four bytes are left.
     if let Some(word) = bytes.get(start..).and_then(<[u8]>::first_chunk::<4>) {
         let mask = u32::MAX >> (32 - 8 * size as u32);
         return Some((u32::from_le_bytes(*word) & mask) as usize);
@@ -13,7 +13,7 @@ pub(crate) fn number(bytes: &[u8], i: usize, size: usize) -> Option<usize> {
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
 }
 
-/// Bytes that a number takes; `None` if more than four.
+/// The width of a number in bytes; `None` if it is over four.
 pub(crate) fn width_of(number: usize) -> Option<usize> {
     match number {
         0..=0xff => Some(1),
@@ -29,7 +29,7 @@ pub(crate) fn put_number(out: &mut Vec<u8>, number: usize, size: usize) {
     out.extend_from_slice(&(number as u32).to_le_bytes()[..size]);
 }
 
-/// Puts a little-endian number into its bytes, of which there are at most four.
+/// Writes a little-endian number to its bytes, of which there are at most four.
 #[inline]
 pub(crate) fn set_number(bytes: &mut [u8], number: usize) {
     let all = (number as u32).to_le_bytes();

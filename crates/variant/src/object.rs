@@ -1,9 +1,9 @@
 //! Objects: fields by name.
 //!
-//! Spec: VariantEncoding.md, "Value Data for Object". Ids are in the order of the names' bytes; values are in any.
+//! Spec: VariantEncoding.md, "Value Data for Object". Ids are ordered by the bytes of their names; values may be in any order.
 //!
-//! QUIRK: DuckDB 2.0 writes ids in the order in which it met the names. Such objects are read, by name and in the order of the
-//! names; only [`Variant::validate`] finds fault with them.
+//! QUIRK: DuckDB 2.0 writes ids in the order in which it met the names. Such objects can be read, by name and in the
+//! order of the names; only [`Variant::validate`] rejects them.
 
 use crate::container::Container;
 use crate::field_order::sort_fields;
@@ -20,7 +20,7 @@ pub struct Object<'a> {
 }
 
 impl PartialEq for Object<'_> {
-    /// Whether both are read from the same bytes; [`Variant::is_same`] compares what they hold.
+    /// Whether both are read from the same bytes. [`Variant::is_same`] compares their contents.
     fn eq(&self, other: &Self) -> bool {
         self.fields.is_at(&other.fields)
     }
@@ -41,16 +41,16 @@ impl<'a> Object<'a> {
         self.fields.len == 0
     }
 
-    /// The field of that name, by binary search; where that finds none, by looking at each.
+    /// Returns the field of that name. Tries a binary search first, and then compares every name.
     ///
     /// # Errors
     ///
-    /// If the bytes of a name that is looked at, or of the field, are not there.
+    /// If the bytes of a compared name, or of the field, are out of bounds.
     pub fn get(&self, name: &str) -> Result<Option<Variant<'a>>> {
         if let Some(at) = self.search(name)? {
             return self.variant(at).map(Some);
         }
-        // Out of order it may be anywhere.
+        // If the fields are out of order, it may be anywhere.
         for i in 0..self.fields.len {
             if self.name_bytes(i)? == name.as_bytes() {
                 return self.variant(i).map(Some);
@@ -59,7 +59,7 @@ impl<'a> Object<'a> {
         Ok(None)
     }
 
-    /// Where the field of that name is, by binary search: fields that are out of order may not be found.
+    /// Finds the position of the field of that name by binary search. Fields that are out of order may not be found.
     pub(crate) fn search(&self, name: &str) -> Result<Option<usize>> {
         let (mut low, mut high) = (0, self.fields.len);
         while low < high {
@@ -73,23 +73,23 @@ impl<'a> Object<'a> {
         Ok(None)
     }
 
-    /// The id of the name of the field at a position.
+    /// Returns the id of the name of the field at a position.
     ///
     /// # Errors
     ///
-    /// If there is no such field.
+    /// If the field does not exist.
     pub fn id(&self, at: usize) -> Result<usize> {
         self.fields.id(at)
     }
 
-    /// Names and values, in the order of the names.
+    /// Iterates over names and values, in the order of the names.
     ///
-    /// An item is an error if two fields have one name, if values overlap, or if the field is damaged.
+    /// An item is an error if two fields have the same name, if values overlap, or if the field is damaged.
     pub fn iter(&self) -> impl Iterator<Item = Result<(&'a str, Variant<'a>)>> + use<'a> {
         self.entries().map(|entry| entry.map(|(_, name, field)| (name, field)))
     }
 
-    /// As [`iter`](Self::iter), each behind the position at which it is stored.
+    /// Like [`iter`](Self::iter), with the position at which each field is stored.
     pub fn entries(&self) -> impl Iterator<Item = Result<(usize, &'a str, Variant<'a>)>> + use<'a> {
         let (object, order) = (*self, self.order());
         let (mut before, mut bytes) = (None, 0);
@@ -106,7 +106,8 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// The positions of the fields in the order of their names; `None` if they are stored in it, or a name is not there.
+    /// Returns the positions of the fields in the order of their names; `None` if they are stored in this order, or if
+    /// a name is out of bounds.
     fn order(&self) -> Option<Vec<usize>> {
         let mut before: Option<&[u8]> = None;
         let is_ordered = (0..self.fields.len).all(|i| {
@@ -122,8 +123,8 @@ impl<'a> Object<'a> {
         Some(names.into_iter().map(|(_, i)| i).collect())
     }
 
-    /// Appends an object of some of these fields, in binary, of the same metadata. `at` are their positions among the fields, in
-    /// the order of their names, see [`entries`](Self::entries). So have objects inside of them theirs.
+    /// Appends an object with some of these fields, in binary and for the same metadata. `at` has their positions, in
+    /// the order of their names, see [`entries`](Self::entries). The fields of nested objects are sorted by name, too.
     ///
     /// ```
     /// use marquetry_variant::{Value, Variant, json};
@@ -137,7 +138,7 @@ impl<'a> Object<'a> {
     ///
     /// # Errors
     ///
-    /// If there is no such field, or its bytes are not there. What was appended before stays.
+    /// If a field does not exist, or its bytes are out of bounds. Bytes appended before the error stay.
     pub fn write_some(&self, at: &[usize], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         self.fields.write_some(at, out)?;

@@ -4,10 +4,10 @@ use marquetry_base::{Error, Result, quote_name, unquote};
 use std::fmt;
 use std::str::FromStr;
 
-/// A way from a value to one inside it.
+/// A path from a value to a value inside it.
 ///
-/// Names stand with points between them; those that are not made of letters, digits, `_`, `-` and `$` stand in double quotes, in
-/// which a double quote is doubled. `[2]` is an element, from 0 on, `[*]` are all of them. The empty path is the value itself.
+/// Names are separated by points. A name that contains other characters than letters, digits, `_`, `-` and `$` is put in double quotes, in
+/// which a double quote is doubled. `[2]` is an element, counted from 0, `[*]` all elements. The empty path is the value itself.
 ///
 /// ```
 /// use marquetry_variant::{Path, Step};
@@ -28,16 +28,16 @@ pub struct Path {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
-    /// To the field of an object.
+    /// Leads to the field of an object.
     Field(String),
-    /// To an element of an array, from 0 on.
+    /// Leads to an element of an array, counted from 0.
     Element(usize),
-    /// To all elements of an array.
+    /// Leads to all elements of an array.
     AllElements,
 }
 
 impl Path {
-    /// These steps.
+    /// Creates a path of these steps.
     pub fn new(steps: Vec<Step>) -> Self {
         Path { steps }
     }
@@ -70,7 +70,7 @@ impl FromStr for Path {
                 rest = behind;
                 continue;
             }
-            // Before the first name there is no point.
+            // There is no point before the first name.
             rest = match (steps.is_empty(), rest.strip_prefix('.')) {
                 (true, None) => rest,
                 (false, Some(behind)) => behind,
@@ -85,7 +85,7 @@ impl FromStr for Path {
     }
 }
 
-/// The name that `text` begins with, and what is behind it.
+/// Splits off the name at the start of `text`. Returns the name and the text after it.
 fn name(text: &str) -> Option<(String, &str)> {
     if text.starts_with('"') {
         return unquote(text, '"');
@@ -94,7 +94,7 @@ fn name(text: &str) -> Option<(String, &str)> {
     (end > 0).then(|| (text[..end].to_owned(), &text[end..]))
 }
 
-/// Whether names with this sign in them need no quotes.
+/// Whether names that contain this character need no quotes.
 pub(crate) fn is_bare(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '$')
 }

@@ -1,4 +1,4 @@
-//! Finds what a path leads to in the values of a column, one after the other.
+//! Finds the values at a path in the values of a column, one after the other.
 
 use crate::container::Container;
 use crate::metadata::Metadata;
@@ -7,8 +7,8 @@ use crate::path::{Path, Step};
 use crate::variant::Variant;
 use marquetry_base::{Error, Result};
 
-/// Finds what a path leads to in many values. Names are looked up once for all values with the same metadata, and where one is not
-/// among these no value is looked at.
+/// Finds the value at a path in many values. Names are looked up once for all values with the same metadata. If the
+/// metadata lacks one of them, no value is searched.
 ///
 /// ```
 /// use marquetry_variant::{PathFinder, Value, json};
@@ -25,28 +25,28 @@ use marquetry_base::{Error, Result};
 pub struct PathFinder<'a> {
     steps: Vec<Step>,
     metadata: Option<Metadata<'a>>,
-    /// Of each step into a field, of these metadata.
+    /// For each step, its name in the current metadata.
     names: Vec<Name>,
-    /// Whether a name is not among them.
+    /// Whether the metadata lacks one of the names.
     lacks_name: bool,
 }
 
-/// The name of a step.
+/// The name of a step in the metadata.
 #[derive(Debug, Clone, Copy)]
 enum Name {
     Id(usize),
-    /// Several ids have it.
+    /// Several ids have this name.
     Several,
-    /// It is no step into a field, or the name is not there.
+    /// The step does not lead to a field, or the metadata lacks the name.
     None,
 }
 
 impl<'a> PathFinder<'a> {
-    /// For a path to one value.
+    /// Creates a finder for a path to one value.
     ///
     /// # Errors
     ///
-    /// If the path leads over all elements of a list.
+    /// If the path leads to all elements of an array.
     pub fn new(path: &Path) -> Result<Self> {
         if path.steps().contains(&Step::AllElements) {
             return Err(Error::argument(format!("{path} leads to several values")));
@@ -54,11 +54,11 @@ impl<'a> PathFinder<'a> {
         Ok(PathFinder { steps: path.steps().to_vec(), metadata: None, names: Vec::new(), lacks_name: false })
     }
 
-    /// What the path leads to in a value; `None` if it leads nowhere.
+    /// Returns the value at the path; `None` if there is none.
     ///
     /// # Errors
     ///
-    /// If what is looked at on the way is damaged.
+    /// If a part that is read on the way is damaged.
     #[inline]
     pub fn find(&mut self, metadata: &'a [u8], value: &'a [u8]) -> Result<Option<Variant<'a>>> {
         let metadata = match self.metadata {
@@ -113,7 +113,8 @@ impl<'a> PathFinder<'a> {
     }
 }
 
-/// The value of a field. PERF: of few fields the ids are looked at, and no name; of many it is most likely where its name is in order.
+/// Finds the value of a field. PERF: among few fields it compares ids and no names; among many, the field is most
+/// likely where the order of the names has it.
 #[inline]
 fn field<'a>(
     metadata: Metadata<'a>,

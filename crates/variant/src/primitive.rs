@@ -1,7 +1,7 @@
-//! Values that hold no others.
+//! Values that contain no other values.
 //!
 //! Spec: VariantEncoding.md, "Encoding types". The first byte has the basic type in its lower two bits, and in the others the
-//! primitive type, or the length of a short string. Numbers are little-endian, but for the 16 bytes of a UUID.
+//! primitive type, or the length of a short string. Numbers are little-endian, except the 16 bytes of a UUID.
 
 use crate::decimal::{Decimal, MAX_SCALE};
 use crate::header::*;
@@ -9,7 +9,7 @@ use crate::utf8::utf8;
 use crate::value::Value;
 use marquetry_base::{ByteCursor, Error, Result};
 
-/// The value of the primitive type `code` that `bytes` hold.
+/// Reads a value of the primitive type `code` from `bytes`.
 #[inline]
 pub(crate) fn read_primitive<'a>(code: u8, bytes: &'a [u8]) -> Result<Value<'a>> {
     let mut cursor = ByteCursor::new(bytes);
@@ -48,7 +48,7 @@ pub(crate) fn read_primitive<'a>(code: u8, bytes: &'a [u8]) -> Result<Value<'a>>
     })
 }
 
-/// Looks at a value that holds no others, and has exactly these bytes.
+/// Validates a value that contains no others and has exactly these bytes.
 #[inline]
 pub(crate) fn validate_primitive(value: &[u8]) -> Result<()> {
     let Some((first, rest)) = value.split_first() else {
@@ -57,7 +57,7 @@ pub(crate) fn validate_primitive(value: &[u8]) -> Result<()> {
     match (first & 3, first >> 2) {
         (SHORT_STRING, _) => text(rest).map(drop),
         (_, DECIMAL4 | DECIMAL8 | DECIMAL16 | TIME | STRING) => read_primitive(first >> 2, rest).map(drop),
-        // What the type is, and how long it is, was looked at.
+        // The type and the length have been checked already.
         _ => Ok(()),
     }
 }
@@ -86,7 +86,7 @@ fn decimal<'a>(
     Ok(value(Decimal { unscaled, scale }))
 }
 
-/// Of a decimal of so many bytes.
+/// The maximum number of digits in a decimal of `size` bytes.
 fn most_digits(size: usize) -> u32 {
     match size {
         4 => 9,
@@ -95,7 +95,7 @@ fn most_digits(size: usize) -> u32 {
     }
 }
 
-/// Microseconds since midnight, of which a day has so many.
+/// Checks that a number of microseconds since midnight is less than a day.
 pub(crate) fn time_of_day(micros: i64) -> Result<i64> {
     match micros {
         0..MICROS_PER_DAY => Ok(micros),
@@ -105,13 +105,13 @@ pub(crate) fn time_of_day(micros: i64) -> Result<i64> {
     }
 }
 
-/// Text, which has to be UTF-8.
+/// Reads text, which must be UTF-8.
 #[inline]
 pub(crate) fn text(bytes: &[u8]) -> Result<&str> {
     utf8(bytes).ok_or_else(|| Error::corrupt("variant: a string that is not UTF-8"))
 }
 
-/// Appends a value that holds no others.
+/// Appends a value that contains no others.
 pub(crate) fn write_primitive(value: &Value<'_>, out: &mut Vec<u8>) -> Result<()> {
     let mut put = |code: u8, bytes: &[u8]| {
         out.push(PRIMITIVE | code << 2);

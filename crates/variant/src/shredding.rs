@@ -1,4 +1,4 @@
-//! Shreddings: which parts of a VARIANT column stand in columns of their own.
+//! Shredding: which parts of a VARIANT column are stored in columns of their own.
 //!
 //! | file | what it does |
 //! |---|---|

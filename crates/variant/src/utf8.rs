@@ -1,6 +1,6 @@
 //! Checks whether bytes are UTF-8.
 
-/// Bytes as text, if they are UTF-8. PERF: long ones are looked at in blocks, short ones are not worth a call.
+/// Returns the bytes as text, if they are UTF-8. PERF: long bytes are checked in blocks; short ones are not worth a call.
 #[inline]
 pub(crate) fn utf8(bytes: &[u8]) -> Option<&str> {
     match bytes.len() {
@@ -9,5 +9,5 @@ pub(crate) fn utf8(bytes: &[u8]) -> Option<&str> {
     }
 }
 
-/// From so many bytes on.
+/// Length in bytes from which blocks are faster.
 const LONG: usize = 64;

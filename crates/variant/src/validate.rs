@@ -9,17 +9,17 @@ use crate::value::Value;
 use crate::variant::Variant;
 use marquetry_base::Result;
 
-/// What is known of all names.
+/// The checks that all names in the metadata have passed.
 #[derive(Clone, Copy, PartialEq)]
 enum Names {
     Unknown,
     Text,
-    /// In the order of their ids, too.
+    /// UTF-8, and sorted in the order of their ids.
     Sorted,
 }
 
 impl Names {
-    /// Looks at a name that was not looked at.
+    /// Checks a name, unless all names have been checked.
     #[inline]
     fn check(self, metadata: Metadata<'_>, id: usize) -> Result<()> {
         match self {
@@ -29,7 +29,7 @@ impl Names {
         }
     }
 
-    /// Whether the first name comes before the second. Both are there.
+    /// Whether the first name comes before the second. Both must exist.
     #[inline]
     fn is_order(self, metadata: Metadata<'_>, one: usize, other: usize) -> bool {
         match self {
@@ -39,13 +39,13 @@ impl Names {
     }
 }
 
-/// Looks at a value, which has exactly these bytes.
+/// Validates a value that has exactly these bytes.
 fn validate(metadata: Metadata<'_>, value: &[u8], depth: usize, names: Names) -> Result<()> {
     check_depth(depth)?;
     let (container, is_object) = match (Container::of_object(value)?, Container::of_array(value)?) {
         (Some(fields), _) => (fields, true),
         (None, Some(elements)) => (elements, false),
-        // PERF: the length was looked at, and of most types there is no more to say.
+        // PERF: the length has been checked, and most types need no more.
         (None, None) => return validate_primitive(value),
     };
     let (mut before, mut bytes) = (None, 0);
@@ -67,17 +67,17 @@ fn validate(metadata: Metadata<'_>, value: &[u8], depth: usize, names: Names) ->
 }
 
 impl Variant<'_> {
-    /// Looks at every byte: names, types, texts, offsets, the order and uniqueness of an object's fields.
+    /// Validates every byte: names, types, texts, offsets, and the order and uniqueness of the fields of objects.
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong; more than [`MAX_DEPTH`](crate::MAX_DEPTH) objects and arrays inside each other.
+    /// The first error found. Nesting of more than [`MAX_DEPTH`](crate::MAX_DEPTH) objects and arrays is an error, too.
     pub fn validate(&self) -> Result<()> {
         self.metadata().validate()?;
         self.validate_below(0, if self.metadata().is_sorted() { Names::Sorted } else { Names::Text })
     }
 
-    /// The same without the names that no field has: for values that share their metadata.
+    /// Like [`validate`](Self::validate), but skips names that no field uses. For values that share their metadata.
     ///
     /// # Errors
     ///
@@ -90,12 +90,12 @@ impl Variant<'_> {
         validate(self.metadata(), self.bytes(), depth, names)
     }
 
-    /// Whether both are the same: types and values, fields by name. How wide offsets are, in which order values stand, and
-    /// which ids names have, makes no difference. NaN is equal to NaN of the same bits.
+    /// Whether both are the same: types and values, fields by name. The widths of offsets, the order in which values
+    /// are stored, and the ids of names make no difference. A NaN equals a NaN with the same bits.
     ///
     /// # Errors
     ///
-    /// As [`validate`](Self::validate), of both.
+    /// As [`validate`](Self::validate), for both.
     pub fn is_same(&self, other: &Variant<'_>) -> Result<bool> {
         self.is_same_below(other, 0)
     }

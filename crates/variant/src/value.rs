@@ -4,10 +4,10 @@ use crate::array::Array;
 use crate::decimal::Decimal;
 use crate::object::Object;
 
-/// What a [`Variant`](crate::Variant) is. Objects and arrays are read no further than their offsets.
+/// The value of a [`Variant`](crate::Variant). Objects and arrays are read only up to their offsets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
-    /// A null of JSON; not the null of SQL, for which a column has no variant at all.
+    /// A JSON null. It is not the null of SQL, for which a column has no variant at all.
     Null,
     /// True or false.
     Boolean(bool),
@@ -19,9 +19,9 @@ pub enum Value<'a> {
     Int32(i32),
     /// An integer of 64 bits.
     Int64(i64),
-    /// A floating point number of 64 bits.
+    /// A 64-bit floating-point number.
     Double(f64),
-    /// A floating point number of 32 bits.
+    /// A 32-bit floating-point number.
     Float(f32),
     /// A decimal of up to 9 digits.
     Decimal4(Decimal),
@@ -31,19 +31,19 @@ pub enum Value<'a> {
     Decimal16(Decimal),
     /// Days since 1970-01-01.
     Date(i32),
-    /// Microseconds since midnight, of no time zone.
+    /// Microseconds since midnight, without a time zone.
     Time(i64),
     /// Microseconds since 1970-01-01T00:00:00Z.
     TimestampMicros(i64),
-    /// Microseconds since 1970-01-01T00:00:00, of no time zone.
+    /// Microseconds since 1970-01-01T00:00:00, without a time zone.
     LocalTimestampMicros(i64),
     /// Nanoseconds since 1970-01-01T00:00:00Z.
     TimestampNanos(i64),
-    /// Nanoseconds since 1970-01-01T00:00:00, of no time zone.
+    /// Nanoseconds since 1970-01-01T00:00:00, without a time zone.
     LocalTimestampNanos(i64),
     /// Bytes.
     Binary(&'a [u8]),
-    /// Text. Short and long strings are the same.
+    /// Text. Short and long strings are not distinguished.
     String(&'a str),
     /// A UUID, big-endian.
     Uuid(&'a [u8; 16]),
@@ -54,7 +54,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// What the value is, in a word of the format.
+    /// The name of the value's type.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",

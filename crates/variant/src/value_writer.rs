@@ -1,4 +1,4 @@
-//! Writes values whose field names are in metadata that is there already.
+//! Writes values whose field names are in existing metadata.
 
 use crate::container::{Entry, put_header};
 use crate::depth::check_depth;
@@ -6,8 +6,8 @@ use crate::primitive::write_primitive;
 use crate::value::Value;
 use marquetry_base::{Error, Result};
 
-/// Writes values whose names stand in metadata that are there already: fields are given by the ids of their names, in the order of the
-/// names, and what is there in binary is copied as it is.
+/// Writes values whose field names are in existing metadata. Fields are given by the ids of their names, in the order
+/// of the names, and values that exist in binary are copied unchanged.
 ///
 /// ```
 /// use marquetry_variant::{Value, ValueWriter, Variant, json};
@@ -27,24 +27,24 @@ use marquetry_base::{Error, Result};
 pub struct ValueWriter {
     bytes: Vec<u8>,
     open: Vec<Open>,
-    /// What is in all that is open, one behind the other.
+    /// The entries of all open objects and arrays, those of the innermost last.
     entries: Vec<Entry>,
 }
 
-/// An object or array that is not at its end.
+/// An object or array that has not ended.
 #[derive(Debug)]
 struct Open {
     is_object: bool,
     /// The id of a field that has no value yet.
     field: Option<u32>,
-    /// Where its first value begins in the bytes.
+    /// Where its first value begins in `bytes`.
     start: usize,
-    /// Where its entries begin.
+    /// Where its entries begin in `entries`.
     entries: usize,
 }
 
 impl ValueWriter {
-    /// Nothing was written yet.
+    /// Creates a writer.
     pub fn new() -> Self {
         ValueWriter::default()
     }
@@ -75,11 +75,12 @@ impl ValueWriter {
         Ok(())
     }
 
-    /// Says which field the next value is, by the id of its name. Fields come in the order of the names, each once: that is not looked at.
+    /// Names the field whose value comes next, by the id of its name. Fields must come in the order of the names, each
+    /// once; this is not checked.
     ///
     /// # Errors
     ///
-    /// If no object is open, or the field before has no value.
+    /// If no object is open, or the previous field has no value.
     #[inline]
     pub fn field(&mut self, id: u32) -> Result<()> {
         if !self.is_field_due() {
@@ -95,18 +96,18 @@ impl ValueWriter {
         self.open.last().is_some_and(|open| open.is_object && open.field.is_none())
     }
 
-    /// Writes a value that holds no others.
+    /// Writes a value that contains no others.
     ///
     /// # Errors
     ///
-    /// If no value is due, if it is an object or an array, or a decimal of too many digits.
+    /// If no value is due, if the value is an object or an array, or if it is a decimal of too many digits.
     #[inline]
     pub fn write(&mut self, value: &Value<'_>) -> Result<()> {
         self.begin_value()?;
         write_primitive(value, &mut self.bytes)
     }
 
-    /// Copies a value in binary, which has names of the same metadata. It is not looked at.
+    /// Copies a value in binary, whose names must be in the same metadata. The value is not checked.
     ///
     /// # Errors
     ///
@@ -118,16 +119,16 @@ impl ValueWriter {
         Ok(())
     }
 
-    /// Ends the object or array that was begun last.
+    /// Ends the innermost open object or array.
     ///
     /// # Errors
     ///
-    /// If none is open, a field has no value, or it has more than 4 GiB.
+    /// If none is open, a field has no value, or the object or array is larger than 4 GiB.
     pub fn end(&mut self) -> Result<()> {
         self.end_with(|_| Ok(()))
     }
 
-    /// Ends the object or array that was begun last, after `sort` brought the fields of an object into order.
+    /// Ends the innermost open object or array, after `sort` has sorted the fields of an object.
     pub(crate) fn end_with(&mut self, sort: impl FnOnce(&mut [Entry]) -> Result<()>) -> Result<()> {
         let Some(open) = self.open.pop() else {
             return Err(Error::argument("no object or array of a variant is open"));
@@ -139,7 +140,7 @@ impl ValueWriter {
         if open.is_object {
             sort(entries)?;
         }
-        // Its values move behind what is only known now.
+        // Moves the values behind the header, whose size is known only now.
         put_header(open.is_object, entries, open.start, &mut self.bytes)?;
         self.entries.truncate(open.entries);
         Ok(())
@@ -150,7 +151,7 @@ impl ValueWriter {
         self.open.last()?.field
     }
 
-    /// Notes where the next value begins.
+    /// Records where the next value begins.
     #[inline]
     fn begin_value(&mut self) -> Result<()> {
         let (id, start) = match self.open.last_mut() {
@@ -165,7 +166,7 @@ impl ValueWriter {
         Ok(())
     }
 
-    /// The value, all of which is at its end.
+    /// Returns the finished value.
     ///
     /// # Errors
     ///
@@ -177,7 +178,7 @@ impl ValueWriter {
         }
     }
 
-    /// Forgets what was written: the writer is as new, and keeps its memory.
+    /// Discards everything written, and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.open.clear();

@@ -1,33 +1,33 @@
-//! A value and the names that it refers to.
+//! A value and the metadata that it refers to.
 
 use crate::header::value_len;
 use crate::metadata::Metadata;
 use marquetry_base::{Error, Result};
 
-/// A value in binary. It is small and copied freely; nothing of it is decoded before it is asked for.
+/// A value in binary. It is small and can be copied freely; nothing is decoded before it is needed.
 #[derive(Debug, Clone, Copy)]
 pub struct Variant<'a> {
     metadata: Metadata<'a>,
-    /// At least one byte, and nothing behind the value.
+    /// At least one byte, and nothing after the value.
     bytes: &'a [u8],
 }
 
 impl<'a> Variant<'a> {
-    /// A value and its metadata, as a column of Parquet has them. Looks at no more than the first bytes of both, so that what
-    /// is wrong further inside comes up when it is asked for; [`validate`](Self::validate) looks at all.
+    /// Creates a variant from the value and the metadata of a Parquet column. Checks only the first bytes of both, so
+    /// damage further inside is found when it is read. [`validate`](Self::validate) checks everything.
     ///
     /// # Errors
     ///
-    /// If the metadata is not legal, the value's type is not known, or the value has not as many bytes as it says.
+    /// If the metadata is invalid, the type of the value is unknown, or the value does not have the length that it declares.
     pub fn new(metadata: &'a [u8], value: &'a [u8]) -> Result<Self> {
         Self::with_metadata(Metadata::new(metadata)?, value)
     }
 
-    /// A value, and its metadata, which may be those of others, too.
+    /// Creates a variant from a value and its metadata, which several values may share.
     ///
     /// # Errors
     ///
-    /// If the value's type is not known, or it has not as many bytes as it says.
+    /// If the type of the value is unknown, or it does not have the length that it declares.
     #[inline]
     pub fn with_metadata(metadata: Metadata<'a>, value: &'a [u8]) -> Result<Self> {
         let len = value_len(value)?;
@@ -42,17 +42,17 @@ impl<'a> Variant<'a> {
         }
     }
 
-    /// A value inside another one: exactly its bytes.
+    /// Creates a variant from the exact bytes of a value inside another one.
     pub(crate) fn inside(metadata: Metadata<'a>, bytes: &'a [u8]) -> Self {
         Variant { metadata, bytes }
     }
 
-    /// The names.
+    /// The metadata.
     pub fn metadata(&self) -> Metadata<'a> {
         self.metadata
     }
 
-    /// The value in binary. Together with the metadata of the whole it is a variant of its own.
+    /// The value in binary. With the metadata of the whole, it is a variant of its own.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

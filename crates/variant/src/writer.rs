@@ -36,7 +36,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Nothing was written yet.
+    /// Creates a writer.
     pub fn new() -> Self {
         Writer::default()
     }
@@ -59,11 +59,11 @@ impl Writer {
         self.values.begin_array()
     }
 
-    /// Says which field the next value is.
+    /// Names the field whose value comes next.
     ///
     /// # Errors
     ///
-    /// If no object is open, or the field before has no value. A name that comes twice is an error of [`end`](Self::end).
+    /// If no object is open, or the previous field has no value. If a name comes twice, [`end`](Self::end) fails.
     #[inline]
     pub fn field(&mut self, name: &str) -> Result<()> {
         if !self.values.is_field_due() {
@@ -72,16 +72,16 @@ impl Writer {
         self.values.field(self.names.id(name)?)
     }
 
-    /// Writes a value that holds no others.
+    /// Writes a value that contains no others.
     ///
     /// # Errors
     ///
-    /// If no value is due, if it is an object or an array, or a decimal of too many digits.
+    /// If no value is due, if the value is an object or an array, or if it is a decimal of too many digits.
     pub fn write(&mut self, value: &Value<'_>) -> Result<()> {
         self.values.write(value)
     }
 
-    /// Writes a value that is there already, whatever it is, with the names that it needs.
+    /// Copies an existing variant of any type, and adds the names that it needs.
     ///
     /// # Errors
     ///
@@ -106,11 +106,11 @@ impl Writer {
         }
     }
 
-    /// Ends the object or array that was begun last.
+    /// Ends the innermost open object or array.
     ///
     /// # Errors
     ///
-    /// If none is open, a field has no value, two fields have the same name, or it has more than 4 GiB.
+    /// If none is open, a field has no value, two fields have the same name, or the object or array is larger than 4 GiB.
     pub fn end(&mut self) -> Result<()> {
         if let Some(id) = self.values.field_without_value() {
             return Err(Error::argument(format!(
@@ -122,13 +122,13 @@ impl Writer {
         self.values.end_with(|fields| sort_fields(names, fields))
     }
 
-    /// Forgets what was written: after an error the writer is as new.
+    /// Discards everything written. After an error, this makes the writer usable again.
     pub fn clear(&mut self) {
         self.values.clear();
         self.names.begin();
     }
 
-    /// The metadata and the value. The writer is as new afterwards, whether this fails or not.
+    /// Returns the metadata and the value. Afterwards the writer is empty, whether this fails or not.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl Writer {
         self.finish_with(|metadata, value| (metadata.to_vec(), value.to_vec()))
     }
 
-    /// Gives the metadata and the value to `take`. The writer is as new afterwards, whether this fails or not, and keeps its memory.
+    /// Passes the metadata and the value to `take`. Afterwards the writer is empty, whether this fails or not, and keeps its memory.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl Writer {
     }
 }
 
-/// Brings fields into the order of their names. The values stay where they are.
+/// Sorts fields by name. The values stay where they are.
 fn sort_fields(names: &Names, fields: &mut [Entry]) -> Result<()> {
     let is_sorted = fields.windows(2).all(|pair| names.compare(pair[0].id, pair[1].id) == Ordering::Less);
     if is_sorted {

@@ -23,7 +23,7 @@ fn examples() -> Vec<(String, Vec<u8>, Vec<u8>)> {
     names.iter().map(|path| (name(path), read(path), read(&path.with_extension("value")))).collect()
 }
 
-/// What the examples are, by VariantEncoding.md and the list beside them, with each number's own digits.
+/// The examples as JSON, by VariantEncoding.md and the list beside them. Numbers keep all their digits.
 fn expected() -> BTreeMap<&'static str, &'static str> {
     let long = "\"This string is longer than 64 bytes and therefore does not fit in a short_string and it also includes several \
                 non ascii characters such as 🐢, 💖, ♥️, 🎣 and 🤦!!\"";
@@ -102,7 +102,7 @@ fn examples_are_written_as_they_are() {
         let copy = Variant::new(&new_metadata, &new_value).unwrap();
         copy.validate().unwrap();
         assert!(copy.is_same(&variant).unwrap(), "{name}");
-        // Values that hold no others have one form only.
+        // A value that contains no others has only one form.
         if name.starts_with("primitive") && name != "primitive_string" {
             assert_eq!(new_value, value, "{name}");
         }
@@ -127,7 +127,7 @@ fn damage_is_an_error_or_another_value() {
     }
 }
 
-/// What is valid has a JSON text, a copy that is the same, and each of its fields is found by its name.
+/// Checks that a valid value can be formatted as JSON and copied, and that each of its fields is found by its name.
 fn look_at_all(metadata: &[u8], value: &[u8]) {
     let Ok(variant) = Variant::new(metadata, value) else { return };
     let is_valid = variant.validate().is_ok();
@@ -135,8 +135,7 @@ fn look_at_all(metadata: &[u8], value: &[u8]) {
     if !is_valid {
         return;
     }
-    // A time beyond midnight is legal in binary, and no text.
-    assert!(text.is_ok() || text.unwrap_err().message().contains("a day has"));
+    text.unwrap();
     let mut writer = Writer::new();
     if writer.copy(variant).is_ok() {
         let (metadata, value) = writer.finish().unwrap();

@@ -4,7 +4,7 @@ use marquetry_variant::{Decimal, Path, PathFinder, Step, Value, Variant, Writer,
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A value that owns what it holds.
+/// An owned value.
 #[derive(Debug, Clone)]
 enum Tree {
     Leaf(Leaf),
@@ -12,7 +12,7 @@ enum Tree {
     Array(Vec<Tree>),
 }
 
-/// As [`Value`], but for objects and arrays.
+/// Like [`Value`], without objects and arrays.
 #[derive(Debug, Clone)]
 enum Leaf {
     Null,
@@ -106,7 +106,7 @@ fn write(tree: &Tree, writer: &mut Writer) {
         Tree::Leaf(leaf) => writer.write(&leaf.value()).unwrap(),
         Tree::Object(fields) => {
             writer.begin_object().unwrap();
-            // Names come in no order.
+            // Fields are written in an order that is not that of their names.
             for (name, value) in fields.iter().rev() {
                 writer.field(name).unwrap();
                 write(value, writer);
@@ -121,7 +121,7 @@ fn write(tree: &Tree, writer: &mut Writer) {
     }
 }
 
-/// Holds a value against the tree that it was written from, each field and element by its path, too.
+/// Checks a value against the tree that it was written from, and looks up each field and element by its path.
 fn check(whole: Variant<'_>, here: Variant<'_>, tree: &Tree, steps: &mut Vec<Step>) {
     let path = Path::new(steps.clone());
     let by_path = whole.get_path(&path).unwrap().unwrap();
@@ -157,7 +157,7 @@ fn check(whole: Variant<'_>, here: Variant<'_>, tree: &Tree, steps: &mut Vec<Ste
     }
 }
 
-/// JSON whose numbers have no exponent: what comes back is the same text.
+/// JSON whose numbers have no exponent, so that the same text comes back.
 fn json_text() -> impl Strategy<Value = String> {
     let number = prop_oneof![
         any::<i64>().prop_map(|number| number.to_string()),
@@ -183,7 +183,7 @@ fn json_text() -> impl Strategy<Value = String> {
     })
 }
 
-/// Another reader says whether it is JSON.
+/// Checks that this reader and `serde_json` agree on whether the text is JSON.
 fn is_json_to_both(text: &str) {
     let found = json::parse(text);
     let of_value = serde_json::from_str::<serde_json::Value>(text).map_err(|error| error.to_string());
@@ -193,12 +193,12 @@ fn is_json_to_both(text: &str) {
     match &found {
         Ok(_) => assert!(is_json, "{text}: {of_value:?}"),
         Err(error) if error.message().starts_with("not JSON") => assert!(!is_json, "{text}: {error}"),
-        // A name that comes twice, or a number that nothing holds, whatever comes behind.
+        // A duplicate name, or a number that no type can hold. The text after it may not be JSON.
         Err(_) => {}
     }
     let Ok((metadata, value)) = found else { return };
     let shown = json::to_string(Variant::new(&metadata, &value).unwrap()).unwrap();
-    // Numbers may get other digits, texts may not.
+    // Numbers may be formatted with other digits; texts must stay the same.
     if let Ok(texts) = serde_json::from_str::<Vec<String>>(text) {
         assert_eq!(serde_json::from_str::<Vec<String>>(&shown).unwrap(), texts);
     }
@@ -231,7 +231,7 @@ proptest! {
         let (metadata, value) = writer.finish().unwrap();
         let text = json::to_string(Variant::new(&metadata, &value).unwrap()).unwrap();
         serde_json::from_str::<&serde_json::value::RawValue>(&text).unwrap();
-        // What it is read as stays what it is from then on: a double may get other digits once, as 2e15 and 2000000000000000.0.
+        // Parsing may change the digits of a double once, such as 2e15 and 2000000000000000.0. From then on the text is stable.
         let read = |text: &str| {
             let (metadata, value) = json::parse(text).unwrap();
             json::to_string(Variant::new(&metadata, &value).unwrap()).unwrap()
@@ -267,7 +267,7 @@ proptest! {
     }
 }
 
-/// Whether a copy whose fields are sorted is the same value, and valid.
+/// Whether sorting the fields of a copy gives the same value and a valid one.
 fn is_sorted_copy(variant: Variant<'_>) -> bool {
     let mut sorted = vec![7];
     variant.write_sorted(&mut sorted);
@@ -276,11 +276,11 @@ fn is_sorted_copy(variant: Variant<'_>) -> bool {
     copy.is_sorted() && copy.is_same(&variant).unwrap() && copy.bytes().len() == variant.bytes().len()
 }
 
-/// QUIRK: DuckDB 2.0 writes objects whose fields are in no order.
+/// QUIRK: DuckDB 2.0 writes objects whose fields are not sorted.
 #[test]
 fn objects_out_of_order_are_read() {
     let (metadata, value) = json::parse(r#"{"a":1,"b":"x","c":{"d":2},"e":null}"#).unwrap();
-    // One byte for each number: type, number of fields, ids, offsets and one more, values.
+    // Each number takes one byte: type, number of fields, ids, one more offset than fields; then the values.
     let (n, ids) = (usize::from(value[1]), &value[2..6]);
     assert_eq!((value[0], n), (2, 4));
     let (offsets, values) = (&value[6..6 + n], &value[7 + n..]);
@@ -311,7 +311,7 @@ fn objects_out_of_order_are_read() {
         object.write_some(&at, &mut some).unwrap();
         Variant::with_metadata(variant.metadata(), &some).unwrap().validate_value().unwrap();
     }
-    // Metadata may say that names are sorted, and have them in another order.
+    // Metadata that declares its names sorted although they are not.
     let unsorted = [0x11, 2, 0, 1, 2, b'b', b'a'];
     let value_of_it = [2, 2, 0, 1, 0, 2, 4, 0x0c, 8, 0x0c, 7];
     let variant = Variant::new(&unsorted, &value_of_it).unwrap();
@@ -320,13 +320,13 @@ fn objects_out_of_order_are_read() {
     let variant = Variant::new(&metadata, &twice).unwrap();
     let error = json::to_string(variant).unwrap_err();
     assert_eq!(error.message(), "variant: two fields of an object are named a");
-    // Damage stays damage: it is told by who looks for it.
+    // A damaged value stays damaged, and validation finds it.
     let mut copy = Vec::new();
     variant.write_sorted(&mut copy);
     assert!(Variant::new(&metadata, &copy).unwrap().validate().is_err());
 }
 
-/// The same of an object of so many fields that a search for a name comes first: ids and offsets have two bytes.
+/// The same for an object of so many fields that names are searched first. Ids and offsets take two bytes.
 #[test]
 fn wide_objects_out_of_order_are_read() {
     let text = |of: std::ops::Range<usize>| {
@@ -336,7 +336,7 @@ fn wide_objects_out_of_order_are_read() {
     let (metadata, whole) = json::parse(&text(0..300)).unwrap();
     let all = Variant::new(&metadata, &whole).unwrap().get("all").unwrap().unwrap();
     let value = all.bytes();
-    // Type, number of fields in four bytes, ids, offsets and one more, values.
+    // The type, the number of fields in four bytes, ids, one more offset than fields, then the values.
     let n = u32::from_le_bytes(value[1..5].try_into().unwrap()) as usize;
     assert_eq!((value[0] >> 2 & 3, value[0] >> 4 & 3, n), (1, 1, 300));
     let (ids, offsets) = (&value[5..5 + 2 * n], &value[5 + 2 * n..5 + 4 * n]);
@@ -358,7 +358,7 @@ fn wide_objects_out_of_order_are_read() {
         assert!(variant.get(&name).unwrap().unwrap().is_same(&wanted).unwrap());
         assert_eq!(find(&name).unwrap(), wanted.bytes());
     }
-    // One that the metadata has, and one that it has not.
+    // A name that is in the metadata, and one that is not.
     for name in ["g", "f300"] {
         assert!(variant.get(name).unwrap().is_none() && all.get(name).unwrap().is_none());
         assert_eq!(find(name), None);
@@ -368,7 +368,7 @@ fn wide_objects_out_of_order_are_read() {
     }
 }
 
-/// Each level has 200 elements that all are the next one: as many values as 200 to the power of the depth.
+/// An array at each level has 200 elements that all share the bytes of the next level: 200^depth values in total.
 #[test]
 fn values_that_share_bytes_are_refused() {
     let mut value = vec![0];
@@ -414,7 +414,7 @@ fn all_elements_of_a_list() {
     assert!(variant.get_path(&"points[7]".parse().unwrap()).unwrap().is_none());
 }
 
-/// Others write such values, as damage does: what cannot be written again is not read.
+/// Other writers, or damage, produce such values. Whatever cannot be written again cannot be read.
 #[test]
 fn numbers_beyond_their_types_are_refused() {
     let value = |bytes: &[u8]| {
@@ -423,7 +423,7 @@ fn numbers_beyond_their_types_are_refused() {
         assert_eq!(found.is_ok(), variant.validate().is_ok());
         found.map_err(|error| error.message().to_owned())
     };
-    // Decimals of 4 and 8 bytes, without digits behind the point; a time.
+    // Decimals of 4 and 8 bytes without digits after the decimal point, and a time.
     let decimal = |code: u8, number: &[u8]| [&[code << 2, 0], number].concat();
     assert_eq!(value(&decimal(8, &999_999_999_i32.to_le_bytes())).unwrap(), "decimal4");
     for number in [1_000_000_000_i32, -1_000_000_000, i32::MIN] {

@@ -1,4 +1,4 @@
-//! A profile: what a house wants of its files, as TOML.
+//! A profile: the demands of a house on its files, as TOML.
 
 use crate::house_limits::HouseLimits;
 use crate::judgement::Judgement;

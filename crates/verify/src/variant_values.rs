@@ -1,4 +1,4 @@
-//! Checks the values of VARIANT: their bytes, and what stands where of those that are shredded.
+//! Checks the values of VARIANT: their bytes, and where those of shredded columns are stored.
 
 use crate::context::VerifyContext;
 use crate::display::display_name;

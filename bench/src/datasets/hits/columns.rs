@@ -8,7 +8,7 @@ pub(super) struct Column {
     pub(super) of_visit: bool,
 }
 
-/// What a column has in it. Parts of rows are in thousandths.
+/// The contents of a column. Shares of rows are in thousandths.
 pub(super) enum Kind {
     /// 1 in this part of the rows, else 0: INT16.
     Flag(u64),

@@ -1,4 +1,4 @@
-//! Addresses, titles and search phrases. Those of a page are the same whenever it is asked for.
+//! Addresses, titles and search phrases. Those of a page are always the same.
 
 use crate::datasets::mixed::word;
 use crate::generate::Rng;
@@ -86,7 +86,7 @@ impl Texts {
     }
 }
 
-/// What is random about a page, always in the same way.
+/// The random generator of a page, always the same.
 fn of_page(site: u64, page: u64) -> Rng {
     Rng::new((site << 33 ^ page).wrapping_mul(0x9fb2_1c65_1e98_df25))
 }

@@ -54,7 +54,7 @@ async fn a_cluster_answers_as_it_should() {
     let numbers = answer(&ctx, "select n from o order by n limit 5 offset 1").await;
     assert_eq!(numbers, ["1", "2", "3", "4", "5"]);
 
-    // Windows over no rows have no end where plans are made anew.
+    // Window functions over no rows would never end with adaptive planning, which therefore is refused.
     let window =
         "select n, row_number() over (partition by g order by n) as row, sum(n) over (partition by t) from t";
     assert!(answer(&ctx, &format!("{window} where d = 1000.5")).await.is_empty());
@@ -66,7 +66,7 @@ async fn a_cluster_answers_as_it_should() {
     }
     answer(&ctx, "set ballista.planner.adaptive.enabled = false").await;
 
-    // Keys that are declared, and that rows do not keep to.
+    // Declared keys that the rows violate.
     for stored in ["parquet", "csv"] {
         let keyed = format!("'{path}/keyed.{stored}'");
         answer(
@@ -98,7 +98,7 @@ async fn a_cluster_answers_as_it_should() {
         assert!(error.contains("not a Parquet file: 0 bytes, in file "), "{error}");
     }
 
-    // What DataFusion gets wrong alone is right here, too: the rules of Marquetry's are those of the scheduler.
+    // Results that DataFusion alone gets wrong are right here, too: the scheduler runs Marquetry's rules.
     for (sql, expected) in [
         ("select arrow_typeof(timestamptz '2020-01-01 00:00:00+05') like '%+00:00%'", &["true"][..]),
         (
@@ -184,7 +184,7 @@ async fn joins_are_whole_however_small_the_tables_are() {
         answer(ctx, &create).await;
     }
     for sql in [
-        // Joins that collect one side, and are made joins of partitions.
+        // Joins that collect one side are changed to partitioned joins.
         "select count(*) from one a left join one b on a.k = b.k",
         "select a.k, b.x from one a full join one b on a.k = b.x order by a.k, b.x",
         "select a.k from one a where not exists (select 1 from one b where a.k = b.x) order by 1",
@@ -204,7 +204,7 @@ async fn joins_are_whole_however_small_the_tables_are() {
         "select k from some where x not in (select x from one) or k = 3 order by k",
         "select k from declared where x is null",
         "select count(*), count(x) from declared",
-        // Other queries among columns, and what there is no message of.
+        // Subqueries as columns, and a plan node without a message.
         "select k, k in (select x from one) as known, exists (select 1 from some where x > 5) as some from one order by k",
         "describe one",
     ] {

@@ -4,7 +4,7 @@ use marquetry_base::parse_byte_size;
 use marquetry_core::write::CheckpointEvery;
 use std::time::Duration;
 
-/// The step that `text` says.
+/// Parses a checkpoint step.
 pub(crate) fn checkpoint(text: &str) -> Result<CheckpointEvery, String> {
     let text = text.trim();
     if text == "auto" {
@@ -20,7 +20,7 @@ pub(crate) fn checkpoint(text: &str) -> Result<CheckpointEvery, String> {
         let seconds = number.trim().parse::<f64>().ok().filter(|number| *number > 0.0)? * factor;
         Duration::try_from_secs_f64(seconds).ok().map(CheckpointEvery::Time)
     };
-    // Nothing but a time ends in `s`, `min` or `h`.
+    // Only times end in `s`, `min` or `h`.
     let time = match () {
         () if text.ends_with("ms") => Some(seconds(&text[..text.len() - 2], 0.001)),
         () if text.ends_with('s') => Some(seconds(&text[..text.len() - 1], 1.0)),

@@ -3,7 +3,7 @@
 use marquetry_base::parse_byte_size;
 use marquetry_core::write::CdcOptions;
 
-/// `256KiB:1MiB`, or `256KiB:1MiB:1`. Whether the sizes make sense is said when a writer is made.
+/// Parses `256KiB:1MiB`, or `256KiB:1MiB:1`. The sizes are checked when a writer is created.
 pub(crate) fn chunking(text: &str) -> Result<CdcOptions, String> {
     let parts: Vec<&str> = text.split(':').collect();
     let (min, max, level) = match parts[..] {

@@ -35,7 +35,7 @@ pub(crate) struct TableArgs {
     pub(crate) partition_type: Vec<(String, arrow_schema::DataType)>,
 }
 
-/// Where the arguments of [`TableArgs`] stand. A heading of a struct would be that of all arguments behind it.
+/// The help heading of [`TableArgs`]. A heading of the struct would apply to all arguments behind it.
 const TOGETHER: &str = "Many files as one table";
 
 /// Files and directories that a command looks at.
@@ -112,12 +112,12 @@ impl ValueArgs {
     }
 }
 
-/// What is typed after --where.
+/// Parses the condition of `--where`.
 pub(crate) fn condition(text: &str) -> Result<Predicate, String> {
     Predicate::parse_with_lists(text, &values_in).map_err(|error| error.message().to_owned())
 }
 
-/// The values in a file, one a line; empty lines are none.
+/// The values in a file, one on each line; empty lines are ignored.
 fn values_in(path: &str) -> Result<Vec<Literal>, Error> {
     let text = std::fs::read(path).map_err(|error| Error::io("cannot read the list", error));
     let text = String::from_utf8(text.map_err(|error| error.in_file(path))?);

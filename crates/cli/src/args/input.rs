@@ -162,7 +162,7 @@ pub(crate) enum UnknownKeys {
     Ignore,
 }
 
-/// From how many rows types are guessed.
+/// The number of rows from which types are inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InferRows {
     All,

@@ -1,4 +1,4 @@
-//! The files that a command reads and, behind them, the one that it writes. Options may stand anywhere among them.
+//! The files that a command reads, followed by the one that it writes. Options may stand anywhere among them.
 
 use clap::builder::PathBufValueParser;
 use clap::error::{Error, ErrorKind};
@@ -8,12 +8,12 @@ use std::path::PathBuf;
 /// IN, IN, .. OUT.
 #[derive(Debug, Clone)]
 pub(crate) struct Paths {
-    /// At least one.
+    /// At least one file.
     pub(crate) inputs: Vec<PathBuf>,
     pub(crate) output: PathBuf,
 }
 
-// One argument of many values: of two, clap takes what stands before an option for the last of the second.
+// One argument with many values: of two, clap would take what stands before an option for the last value of the second.
 impl Args for Paths {
     fn augment_args(command: Command) -> Command {
         let paths = Arg::new(ID).value_name("IN").action(ArgAction::Append).num_args(1..).required(true);
@@ -45,7 +45,7 @@ impl FromArgMatches for Paths {
     }
 }
 
-/// What a command says of its own files by: `#[command(mut_arg(paths::ID, ..))]`.
+/// The argument's id, by which a command sets its help: `#[command(mut_arg(paths::ID, ..))]`.
 pub(crate) const ID: &str = "paths";
 
 #[cfg(test)]

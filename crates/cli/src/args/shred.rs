@@ -1,8 +1,8 @@
-//! How columns of VARIANT are shredded: `auto`, `none`, `{id: bigint, tags: [string]}`, each of one column as `COLUMN=..`.
+//! How VARIANT columns are shredded: `auto`, `none`, `{id: bigint, tags: [string]}`, each for one column as `COLUMN=..`.
 
 use marquetry::variant::Shredding;
 
-/// What is wanted of a column of VARIANT, or of all.
+/// The shredding of one VARIANT column, or of all.
 #[derive(Debug, Clone)]
 pub(crate) struct ShredArg {
     pub(crate) column: Option<String>,
@@ -12,14 +12,14 @@ pub(crate) struct ShredArg {
 /// How a column is shredded.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shred {
-    /// As a sample of its rows has its values, if that pays.
+    /// Inferred from a sample of its rows, if that pays.
     Auto,
     /// Into this shape; `none` is [`Shredding::Variant`].
     As(Shredding),
 }
 
-/// What `text` says. A name may have a `=` in it, and so may the names in a shape: what is behind the first that makes sense is
-/// the shape.
+/// Parses a shredding. A column's name may contain `=`, and so may names in a shape: the shape begins behind the first
+/// one that gives a valid shape.
 pub(crate) fn shred(text: &str) -> Result<ShredArg, String> {
     let whole = match wanted(text) {
         Ok(wanted) => return Ok(ShredArg { column: None, wanted }),

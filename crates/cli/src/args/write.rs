@@ -165,7 +165,7 @@ pub(crate) enum CompatArg {
     Latest,
 }
 
-/// A setting of the columns that a pattern fits, or of all. A name in double quotes is no pattern.
+/// A setting of the columns that match a pattern, or of all. A name in double quotes is no pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct OfColumn<T> {
     pub(crate) column: Option<String>,
@@ -176,7 +176,7 @@ fn of_column<T: FromStr>(text: &str) -> Result<OfColumn<T>, String>
 where
     T::Err: ToString,
 {
-    // A column's name may have a `=` in it, what stands after it has none.
+    // A column's name may contain `=`, the value does not.
     let (column, value) = match text.rsplit_once('=') {
         Some(("", _)) => return Err("no column stands before the =".to_owned()),
         Some((column, value)) => (Some(column.to_owned()), value),
@@ -202,7 +202,7 @@ impl FromStr for Switch {
     }
 }
 
-/// Bloom filters for a column. A name in double quotes is no pattern, and a colon in it is a part of it.
+/// Bloom filters of a column. A name in double quotes is no pattern, and a colon in it is part of the name.
 #[derive(Debug, Clone)]
 pub(crate) struct Bloom {
     pub(crate) column: String,
@@ -224,7 +224,7 @@ impl Bloom {
             Some((column, fpp)) => match fpp.parse::<f64>() {
                 Ok(fpp) if fpp > 0.0 && fpp < 1.0 => Ok(Bloom { column: column.to_owned(), fpp: Some(fpp) }),
                 Ok(_) => Err("the rate of false positives must be between 0 and 1".to_owned()),
-                // The colon is in the name.
+                // The colon belongs to the name.
                 Err(_) => Ok(Bloom { column: text.to_owned(), fpp: None }),
             },
             None => Ok(Bloom { column: text.to_owned(), fpp: None }),

@@ -38,18 +38,18 @@ struct FilesAndDirs {
     files: Vec<PathBuf>,
 }
 
-/// What was found of a file or a directory.
+/// The advice for a file or a directory.
 struct Advised<'a> {
-    /// What was typed.
+    /// The argument.
     path: &'a Path,
-    /// The file that was looked at, and its advice.
+    /// The file that was analyzed, and its advice.
     input: &'a Input,
     advice: &'a Advice,
-    /// Of a directory: how many files it has and their bytes.
+    /// For a directory, the number of its files and their bytes.
     files: Option<(usize, u64)>,
-    /// Of a directory: files that are better merged, and the directory that they are in.
+    /// For a directory, files that should be merged, and the directory that they are in.
     merging: Option<(PathBuf, Finding)>,
-    /// What `optimize` does of it.
+    /// What `optimize` does about it.
     applied: Applied,
     wanted: &'a WantedArgs,
 }
@@ -92,19 +92,19 @@ pub(crate) fn run(args: &AdviseArgs, output: &mut Output, outcome: &mut Outcome)
 }
 
 impl WantedArgs {
-    /// What would make the file smaller or faster, and what `optimize` does of it.
+    /// What would make the file smaller or faster, and what `optimize` does about it.
     fn advice(&self, input: &Input) -> Result<(Advice, Applied), Failure> {
         let options = self.options()?;
         let goal = options.goal;
         let advice = advice_of(input, options)?;
-        // Where a key is missing nothing is written for a trial.
+        // If a key is missing, no trial file is written.
         let encryption = encrypted_like(&input.metadata).unwrap_or_default();
         let applied = Applied::tried(input, &advice, goal, Allowed::default(), encryption)?;
         Ok((advice, applied))
     }
 }
 
-/// Whether the files of a directory are better merged, and what is to be done with the largest.
+/// Whether the files of a directory should be merged, and what to do with the largest.
 fn of_directory(path: &Path, wanted: &WantedArgs, output: &mut Output) -> Result<(), Failure> {
     let dataset = marquetry::dataset(&[path.to_owned()])?;
     let files: Vec<PathBuf> = dataset.files().map(Path::to_owned).collect();
@@ -113,7 +113,7 @@ fn of_directory(path: &Path, wanted: &WantedArgs, output: &mut Output) -> Result
         return Err(Error::argument("has no Parquet files").into());
     };
     let bytes = inputs.iter().map(|input| input.source.len()).fold(0, u64::saturating_add);
-    // What is in several directories may be partitions, which stay apart.
+    // Files in several directories may be partitions, which stay apart.
     let mut together: BTreeMap<&Path, Vec<(String, ColumnSource)>> = BTreeMap::new();
     for input in &inputs {
         let parent = input.path.parent().unwrap_or(Path::new(""));
@@ -130,10 +130,10 @@ fn of_directory(path: &Path, wanted: &WantedArgs, output: &mut Output) -> Result
     Advised { path, input: largest, advice: &advice, files, merging, applied, wanted }.print(output)
 }
 
-/// The part of the budget that is for merging, beside it.
+/// The part of the budget for merging, in addition to it.
 const MERGING_SHARE: f64 = 0.25;
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const ADVISE_HELP: &str = "\
 Every figure is measured. Columns are decoded, and encoded again with the encodings and codecs that may be better:
 first a part of the rows, then, for the best three, whole row groups that are spread evenly over the file, as many as

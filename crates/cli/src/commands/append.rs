@@ -71,7 +71,7 @@ Examples:
 pub(crate) fn run(args: &AppendArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let files = Files { files: args.inputs.clone() }.expanded(outcome);
     if outcome.has_failed() {
-        // A pattern without files, or a directory, was reported: without its rows the file would not be what was asked for.
+        // A pattern without files, or a directory, was reported: the result would lack its rows.
         return Ok(());
     }
     append(args, &files, output).or_else(|failure| report_failure(&args.file, failure, outcome))
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &AppendArgs, output: &mut Output, outcome: &mut Outcome)
 
 fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(), Failure> {
     let is_file = |input: &Path| is_same_file(input, &args.file).unwrap_or(false);
-    // It cannot be read while it is changed.
+    // A file cannot be read while it is changed.
     if files.iter().any(|input| is_file(standard_input::named(input))) {
         return Err(Failure::Usage("FILE cannot be appended to itself".to_owned()));
     }
@@ -87,7 +87,7 @@ fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(
     let before = edit.len();
     let metadata = edit.metadata().clone();
     let mut log = ColumnLog::new(metadata.schema().num_columns());
-    // Of all files, before the first is written.
+    // All files are checked before the first is written.
     let (mut inputs, mut maps) = (Vec::new(), Vec::new());
     for file in files {
         let input = match args.plain_inputs {
@@ -116,16 +116,16 @@ fn append(args: &AppendArgs, files: &[PathBuf], output: &mut Output) -> Result<(
     report(Path::new(&args.file), before, &edited, &log, output)
 }
 
-/// Which column of `input` each column of the file is.
+/// The column of `input` for each column of the file.
 fn columns_of(metadata: &ParquetMetaData, input: &Input, compatible: bool) -> Result<Vec<usize>, Error> {
     let same = if compatible { Same::Fitting } else { Same::Exactly };
     leaf_map_of_file(metadata.schema(), input.metadata.schema(), same, input.name())
 }
 
-/// What GeoParquet's metadata is once these rows are there, and the stored Arrow schema without the old one, where readers look first.
-/// Nothing if FILE has none: its bytes are bytes.
+/// GeoParquet's metadata with these rows included, and the stored Arrow schema without the old metadata, where readers
+/// look first. Empty if FILE has none: its bytes stay bytes.
 ///
-/// Fails if geometries of FILE are in another reference system, or their edges or bytes mean something else.
+/// Fails if geometries of FILE have another reference system, or other edges or encodings.
 fn geo_metadata(metadata: &ParquetMetaData, inputs: &[Input]) -> Result<Vec<KeyValue>, Error> {
     let own = metadata.value_of(KEY).and_then(|text| GeoParquet::parse(&text).ok());
     let Some(own) = own else { return Ok(Vec::new()) };

@@ -72,7 +72,7 @@ fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(),
             None => batch,
         };
         if !output.is_json() {
-            // Each block is a table of its own: the widths of later values are not known yet.
+            // Each block is a table of its own, as the widths of later values are not known yet.
             table.add(&batch)?;
             table.print(output)?;
             continue;
@@ -86,10 +86,10 @@ fn print(args: &CatArgs, losses: &mut Losses, output: &mut Output) -> Result<(),
     losses.tell(&rows.losses(path))
 }
 
-/// Rows in one table.
+/// Rows in each table.
 const BLOCK: usize = 1024;
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const CAT_HELP: &str = "\
 JSON: one object a row; `marquetry convert --help` shows how values look. Memory does not grow with the file.
 

@@ -28,14 +28,14 @@ impl ChunkArgs {
     }
 }
 
-/// The column chunks that a command is to look at.
+/// The column chunks that a command reads.
 pub(super) struct Chunks {
     pub(super) row_groups: Range<usize>,
     pub(super) mask: ProjectionMask,
 }
 
 impl Chunks {
-    /// Those of one row group and some columns, or of all. Fails if there is no such row group or column.
+    /// The chunks of one row group and some columns, or all. Fails if there is no such row group or column.
     pub(super) fn new(
         metadata: &ParquetMetaData,
         row_group: Option<usize>,
@@ -58,7 +58,7 @@ impl Chunks {
         Ok(Chunks { row_groups, mask })
     }
 
-    /// Row group and column of each.
+    /// The row group and column of each chunk.
     pub(super) fn iter(&self, metadata: &ParquetMetaData) -> impl Iterator<Item = (usize, usize)> {
         let columns = metadata.schema().num_columns();
         let all =

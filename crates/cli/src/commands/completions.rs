@@ -20,13 +20,13 @@ pub(crate) fn run(
     mut command: clap::Command,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    // By way of memory: the generator panics where it cannot write.
+    // The generator panics if it cannot write, so it writes to memory first.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "marquetry", &mut script);
     Ok(output.write_all(&script)?)
 }
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const COMPLETIONS_HELP: &str = "\
 Examples:
   marquetry completions bash > ~/.local/share/bash-completion/completions/marquetry

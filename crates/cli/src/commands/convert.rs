@@ -92,7 +92,7 @@ The file to read: .parquet, .csv, .tsv, .jsonl, .ndjson, .geojson or .arrow, or 
 files of Parquet, CSV or JSON Lines, a pattern, or a directory of Parquet files are read as one table. Behind them the file to write: .parquet, .arrow, .csv, \
 .jsonl or .geojson, or the URL of one in a store; - is standard output";
 
-/// `memory_limit` is what sorting and writing may hold, in bytes.
+/// `memory_limit` is for sorting and writing, in bytes.
 pub(crate) fn run(
     args: &ConvertArgs,
     memory_limit: usize,
@@ -106,13 +106,14 @@ pub(crate) fn run(
         Err(failure @ Failure::Write(_)) if args.paths.output.as_os_str() != "-" => {
             outcome.report(Some(&args.paths.output), &failure)
         }
-        // Standard output is told of once, as it is after other commands. Of usage an option is at fault, which the message names, or a file, which the failure knows.
+        // An error of standard output is reported once, by the caller. The message of wrong usage names the option, or
+        // the failure knows the file.
         other => return other,
     }
     Ok(())
 }
 
-/// The same; what fails is not reported.
+/// As [`run`], without reporting failures.
 pub(crate) fn convert(args: &ConvertArgs, memory_limit: usize, output: &mut Output) -> Result<(), Failure> {
     let to_stdout = args.paths.output.as_os_str() == "-";
     let out = Some(args.paths.output.as_path()).filter(|_| !to_stdout);
@@ -192,7 +193,7 @@ fn convert_rows(
     lost.tell(&locked(&losses))
 }
 
-/// The column that stands before the others: features have their geometries from it.
+/// The column that goes first: the geometry of GeoJSON features.
 fn first_column(target: Target, schema: &SchemaRef, input: &Input) -> Result<Option<usize>, Failure> {
     let pairs = input.parquet.as_ref().map_or(&[][..], |file| file.metadata().key_value_metadata());
     match target {
@@ -201,7 +202,7 @@ fn first_column(target: Target, schema: &SchemaRef, input: &Input) -> Result<Opt
     }
 }
 
-/// What is written, by the name of the output or as it was asked for.
+/// The output format, as asked for or by the output's name.
 fn target(args: &ConvertArgs, to_stdout: bool) -> Result<Target, Failure> {
     let target = match (args.to, to_stdout) {
         (Some(target), _) => target,
@@ -217,7 +218,7 @@ fn target(args: &ConvertArgs, to_stdout: bool) -> Result<Target, Failure> {
     }
 }
 
-/// What paths of --file are relative to.
+/// The directory that paths of `--file` are relative to.
 fn file_root(args: &ConvertArgs) -> Result<PathBuf, Failure> {
     let input = args.paths.inputs.first().filter(|_| !args.file.is_empty() && args.file_root.is_none());
     match input {
@@ -230,8 +231,8 @@ fn file_root(args: &ConvertArgs) -> Result<PathBuf, Failure> {
     }
 }
 
-/// What is to be read: the chosen columns, and behind them those that are only sorted by, which are given too. A part of a
-/// struct of which another part is chosen is left to be missed.
+/// The columns to read: the chosen ones, followed by those that are only sorted by, which are returned, too. A part of a
+/// struct is not added if another part of it is chosen: it is reported as missing later.
 fn with_sorted_columns(selection: &Selection, sort_by: &[&SortColumn]) -> (Selection, Vec<String>) {
     let root = |path: &str| names_of(path).into_iter().next();
     let mut selection = selection.clone();
@@ -273,7 +274,7 @@ fn wanted<'a>(
             Target::Csv | Target::Jsonl | Target::Geojson => true,
         },
         times: match target {
-            // They are compared, or become others.
+            // They are compared, or get another type.
             _ if !args.sort_by.is_empty() || !args.change_type.is_empty() => TimesAs::Timestamps,
             Target::Parquet | Target::Arrow => TimesAs::Timestamps,
             Target::Csv | Target::Jsonl | Target::Geojson => TimesAs::Text,
@@ -292,7 +293,7 @@ fn parquet_sink<'a, 'b>(
     let pairs = source_pairs(input)?;
     // Merging takes a quarter at most.
     let memory_limit = if keys.is_empty() { memory_limit } else { memory_limit / 4 * 3 };
-    // The order is told as far as the file has the columns, and it is one of their values.
+    // The sort order is recorded up to the first column that the file lacks, or whose values do not determine it.
     let is_told = |key: &&SortKey| key.root() < schema.fields().len() && !key.is_on_curve;
     let told = keys.iter().take_while(is_told).count();
     let wish = GeoWish {
@@ -300,7 +301,8 @@ fn parquet_sink<'a, 'b>(
         covering: args.writing.covering,
     };
     let geo = GeoPlan::new(wish, schema, &pairs)?;
-    // It is written anew, with the boxes of the rows, or not at all if they have no geometries. What cannot be read stays.
+    // GeoParquet's metadata is written anew, with the boxes of the rows, or not at all if there are no geometries.
+    // Unreadable metadata stays.
     let is_read = |pair: &KeyValue| pair.value.as_deref().is_some_and(|json| GeoParquet::parse(json).is_ok());
     let is_kept = |pair: &&KeyValue| pair.key != geoparquet::KEY || (geo.is_none() && !is_read(pair));
     let pairs: Vec<KeyValue> = pairs.iter().filter(is_kept).cloned().collect();
@@ -310,7 +312,7 @@ fn parquet_sink<'a, 'b>(
         Some(encryption) => GeoPlan::encrypted(geo.as_ref(), properties, encryption),
         None => properties.into_builder().set_spill_store(Some(spills(false))).build(),
     };
-    // Bytes of some rows cannot be told from those of all.
+    // Sizes of some rows cannot be compared with those of all.
     let has_all_rows =
         args.selection.offset == 0 && args.limit.is_none() && args.selection.condition.is_none();
     let source = input.parquet.clone().filter(|_| has_all_rows);
@@ -327,7 +329,7 @@ fn total(input: &Input) -> Total {
     }
 }
 
-/// How the report is printed: not where the rows go.
+/// The format of the report, which must not go where the rows go.
 fn report_format(args: &ConvertArgs, to_stdout: bool, output: &Output) -> Result<Report, Failure> {
     match (args.writing.report, to_stdout) {
         (Some(Report::Text | Report::Json), true) => {
@@ -340,7 +342,7 @@ fn report_format(args: &ConvertArgs, to_stdout: bool, output: &Output) -> Result
     }
 }
 
-/// Tells what a file of `size` bytes has and cost.
+/// Reports the columns and the cost of a file of `size` bytes.
 fn tell(
     args: &ConvertArgs,
     sizes: &SizeReport,
@@ -357,7 +359,7 @@ fn tell(
     args.metrics.tell_written(path, sizes.metrics(), output)
 }
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const CONVERT_HELP: &str = "\
 OUT appears when it is complete; until then, and after a failure or Ctrl-C, an existing OUT stays. Text inputs may be
 compressed with gzip or Zstandard: a.csv.gz, b.jsonl.zst.

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &CountArgs, output: &mut Output, outcome: &mut Outcome) 
     Ok(())
 }
 
-/// The rows of all batches.
+/// The number of rows in all batches.
 fn counted(mut next: impl FnMut() -> Option<Result<RecordBatch, Error>>) -> Result<u64, Failure> {
     let mut rows = 0;
     while let Some(batch) = next() {
@@ -78,10 +78,10 @@ fn counted(mut next: impl FnMut() -> Option<Result<RecordBatch, Error>>) -> Resu
     Ok(rows)
 }
 
-/// The columns that are needed to count rows.
+/// Counting rows needs no columns.
 const NONE: [String; 0] = [];
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const COUNT_HELP: &str = "\
 --where reads only the predicate's columns, and of them only the pages that statistics, bloom filters, dictionaries
 and page indexes leave: see explain.

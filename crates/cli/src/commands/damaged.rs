@@ -1,14 +1,14 @@
-//! Collects errors of damaged parts, which are reported after the rest was shown.
+//! Collects errors of damaged parts, which are reported after the rest was printed.
 
 use crate::failure::{Failure, Outcome};
 use marquetry::errors::Error;
 use std::path::{Path, PathBuf};
 
-/// Errors of parts that do not hide the others.
+/// Errors of parts, which do not hide other parts.
 #[derive(Default)]
 pub(super) struct Damaged {
     errors: Vec<(PathBuf, Error)>,
-    /// Those beyond [`MOST`].
+    /// The number of those beyond [`MOST`].
     more: u64,
 }
 
@@ -30,5 +30,5 @@ impl Damaged {
     }
 }
 
-/// Errors that are told one by one.
+/// Errors that are reported one by one.
 const MOST: usize = 1_000;

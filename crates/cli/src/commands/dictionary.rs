@@ -92,7 +92,7 @@ fn only_column(chunks: &Chunks, file: &OpenFile) -> Result<usize, Failure> {
     }
 }
 
-/// The dictionary of a chunk; `None` if it has none.
+/// The dictionary of a column chunk; `None` if it has none.
 fn dictionary(file: &OpenFile, row_group: usize, column: usize) -> Result<Option<Dictionary>, Error> {
     let chunk = file.metadata().row_group(row_group).column(column)?;
     let mut pages = page_reader(file, chunk, true)?;
@@ -107,7 +107,7 @@ fn dictionary(file: &OpenFile, row_group: usize, column: usize) -> Result<Option
 /// Longer entries are shortened.
 const WIDEST: usize = 1_000;
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const DICTIONARY_HELP: &str = "\
 The table shows the first 1,000 characters of an entry, JSON shows all.
 

@@ -94,7 +94,7 @@ fn compare(args: &DiffArgs, output: &mut Output) -> Result<bool, Failure> {
         }
         false => {
             print_facts(&facts, output)?;
-            // Of files that do not differ nothing is said.
+            // Nothing is printed for files that do not differ.
             if let Some((diff, samples)) = rows.as_ref().filter(|_| !is_same) {
                 print_rows(diff, samples, output)?;
             }
@@ -132,7 +132,7 @@ impl Samples {
             let mut rights: Vec<u64> = diff.changed_rows.iter().map(|(_, right)| *right).collect();
             rights.sort_unstable();
             if let Some(after) = rows_of(right, &rights)? {
-                // Each behind the row that it was.
+                // Each in the place of the row that it was before.
                 let place = |(_, right): &(u64, u64)| rights.binary_search(right).unwrap_or(0) as u64;
                 let places: arrow_array::UInt64Array =
                     diff.changed_rows.iter().map(place).map(Some).collect();
@@ -182,7 +182,7 @@ fn changed_cells((before, after): &(RecordBatch, RecordBatch)) -> Result<Vec<Vec
     Ok((0..before.num_rows()).map(row).collect())
 }
 
-/// FLOAT as DOUBLE where the other has that: 0.1 of both differ, and the shortest digits of each do not show it.
+/// FLOAT as DOUBLE if the other file has that: 0.1 of both differ, which the shortest digits of each do not show.
 fn with_wide_floats(batch: &RecordBatch, other: &RecordBatch) -> Result<RecordBatch, Error> {
     let (schema, mut columns, rows) = batch.clone().into_parts();
     let mut fields = schema.fields().to_vec();
@@ -282,7 +282,7 @@ fn print_rows(diff: &RowsDiff, samples: &Samples, output: &mut Output) -> Result
 const VALUE_WIDTH: usize = 40;
 const ROW_WIDTH: usize = 1_000;
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const DIFF_HELP: &str = "\
 Without --rows, footers are compared: schemas, key-value metadata, statistics, and the layout (row groups, codecs,
 encodings, sizes, indexes). With --rows, schemas, metadata and all rows are compared: each file is read once, in

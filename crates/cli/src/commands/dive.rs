@@ -13,7 +13,7 @@ pub(crate) struct DiveArgs {
     file: PathBuf,
 }
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const DIVE_HELP: &str = "\
 Enter leads from the file to its schema, row groups, columns, pages, bytes and rows; Esc leads back, ? shows all keys,
 q quits. Below each list is what the selected line means, with the section of the format's specification.

@@ -42,7 +42,7 @@ pub(crate) fn run(
 fn drop_row_groups(args: &DropRowGroupArgs, output: &mut Output) -> Result<(), Failure> {
     let mut edit = args.how.open(&args.file)?;
     let before = edit.len();
-    // From the last on, so that the numbers before stay.
+    // From the last one on, so that earlier numbers stay valid.
     for index in args.row_groups.iter().collect::<BTreeSet<_>>().into_iter().rev() {
         edit.drop_row_group(*index)?;
     }

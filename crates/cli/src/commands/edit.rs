@@ -24,7 +24,7 @@ pub(super) struct EditArgs {
 }
 
 impl EditArgs {
-    /// The file, locked, and ready to be changed; with the keys that were given, if it is encrypted.
+    /// Opens and locks a file for a change, with the keys that were given if it is encrypted.
     pub(super) fn open(self, path: &Path) -> Result<FileEdit, Error> {
         match (keys::given(), self.copy) {
             (Some(keys), _) => FileEdit::open_encrypted(path, &Limits::default(), &keys, self.copy),
@@ -34,7 +34,7 @@ impl EditArgs {
     }
 }
 
-/// What a file has after a change.
+/// The file after a change.
 struct Now<'a> {
     metadata: &'a ParquetMetaData,
     len: u64,
@@ -42,7 +42,7 @@ struct Now<'a> {
     unreferenced: u64,
 }
 
-/// Prints what the file has now. `before` are the bytes that it had.
+/// Prints the file's state after a change. `before` is its size before, in bytes.
 pub(super) fn report(
     path: &Path,
     before: u64,
@@ -55,7 +55,7 @@ pub(super) fn report(
     print(path, &Now { metadata: &edited.metadata, len, grown, unreferenced }, log, output)
 }
 
-/// Gives up a change that would change nothing, and prints what the file has: it stays as it is, byte for byte.
+/// Abandons a change that would change nothing, and prints the file's state: it stays as it is, byte for byte.
 pub(super) fn report_unchanged(
     path: &Path,
     edit: FileEdit,

@@ -98,12 +98,12 @@ pub(crate) fn run(args: &ExplainArgs, output: &mut Output, outcome: &mut Outcome
     })
 }
 
-/// The files of a table, one after the other, and what was found out of all of them.
+/// Explains the files of a table one after the other, and sums up the results.
 fn explain_all(files: &Dataset, args: &ExplainArgs) -> Result<ExplainReport, Failure> {
     let mut told = ExplainReport { predicate: args.condition.to_string(), ..ExplainReport::default() };
     let columns = all_columns(args.columns.as_ref());
     if let Some(columns) = &columns {
-        // A column that no file has is an error; one that some file lacks, or a partition, is none.
+        // A column that no file has is an error; one that some file lacks, or that is a partition, is not.
         files.clone().columns(columns.iter().cloned()).schema()?;
     }
     let needed = files.needed()?;
@@ -131,7 +131,7 @@ fn explain_all(files: &Dataset, args: &ExplainArgs) -> Result<ExplainReport, Fai
     Ok(told)
 }
 
-/// What would let more of a file be skipped, a sentence each.
+/// Advice on what would let more of a file be skipped, one sentence each.
 pub(super) fn advice_for(file: &OpenFile, predicate: &Predicate) -> Result<Vec<String>, Failure> {
     let matching = Matching::new(file, predicate)?;
     let kept = matching.prune(&PruneOptions::default(), &mut PruneReport::default())?;
@@ -150,7 +150,7 @@ fn explain(
         vec![report::Stage { name: "file", left: RemainingRead::whole(&matching, wanted), asked: None }];
     let (mut kept, mut report) = (Vec::new(), PruneReport::default());
     let mut options = PruneOptions::none();
-    // Each stage again with those before it: what is left after it is then what it would be without those behind it.
+    // Each stage is run again with those before it: what remains is then as if there were no later stages.
     for &stage in Stage::ALL {
         options = options.with_stage(stage);
         report = PruneReport::default();

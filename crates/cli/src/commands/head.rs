@@ -47,7 +47,7 @@ fn print(
 ) -> Result<(), Failure> {
     let are_several = args.tables.are_several();
     args.tables.for_each(outcome, |path, table| {
-        // A batch as large as what is wanted, unless that is much.
+        // A batch as large as the result, unless that is large.
         let batch_rows = args.rows.clamp(1, MOST_ROWS);
         let mut rows = table.plain_rows(&args.selection, Some(args.rows), batch_rows)?;
         if !output.is_json() && are_several {
@@ -72,7 +72,7 @@ fn print(
 
 const MOST_ROWS: usize = 8192;
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const HEAD_HELP: &str = "\
 JSON: one object a row; `marquetry convert --help` shows how values look.
 With --on-corrupt the exit code is 1 if anything is lost; `marquetry cat --help` describes the report.

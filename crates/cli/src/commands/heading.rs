@@ -7,7 +7,7 @@ use crate::output::Output;
 use std::io::Write;
 use std::path::Path;
 
-/// The line over what is said of one of several files.
+/// Prints the heading of one of several files.
 pub(super) fn title(path: &Path, output: &mut Output) -> Result<(), Failure> {
     output.write_all(b"==> ")?;
     output.linked(&file_name::shown_on_line(path), hyperlinks::of_file(path))?;

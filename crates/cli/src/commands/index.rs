@@ -39,7 +39,7 @@ pub(crate) fn run(args: &IndexArgs, output: &mut Output, outcome: &mut Outcome) 
             let name = schema.column(column).dotted();
             let place = |error: Error| error.in_column(name.clone()).in_row_group(row_group);
             let (facts, failures) = Facts::of(&file, row_group, column).map_err(place)?;
-            // What is damaged does not hide the rest.
+            // Damaged parts do not hide the rest.
             failures.into_iter().for_each(|error| damaged.push(path, place(error)));
             Ok::<_, Failure>(facts)
         };
@@ -64,18 +64,18 @@ pub(crate) fn run(args: &IndexArgs, output: &mut Output, outcome: &mut Outcome) 
     Ok(())
 }
 
-/// What stands beside the pages of a chunk.
+/// The indexes and the bloom filter of a column chunk.
 struct Facts {
     column_index: Option<ColumnIndex>,
     offset_index: Option<OffsetIndex>,
-    /// Where the bloom filter is, and how many bytes it has.
+    /// Offset and size of the bloom filter.
     bloom_filter: Option<Value>,
-    /// Whether the column is encrypted, and no key opens it: then nobody knows what it has.
+    /// Whether the column is encrypted and its key is missing, so that nothing is known of it.
     is_sealed: bool,
 }
 
 impl Facts {
-    /// Those of a chunk, and what of them cannot be read.
+    /// Reads the indexes of a chunk, and returns errors of those that cannot be read.
     fn of(file: &OpenFile, row_group: usize, column: usize) -> Result<(Self, Vec<Error>), Error> {
         let chunk = file.metadata().row_group(row_group).column(column)?;
         let (source, limits) = (file.clone().into_source()?, Limits::default());
@@ -93,14 +93,14 @@ impl Facts {
         self.column_index.as_ref().map(|index| index.boundary_order.to_string())
     }
 
-    /// How many pages the indexes have; `None` if there are none.
+    /// The number of pages in the indexes; `None` if there are none.
     fn num_pages(&self) -> Option<usize> {
         let nulls = self.column_index.as_ref().map(|index| index.null_pages.len());
         let locations = self.offset_index.as_ref().map(|index| index.page_locations.len());
         nulls.max(locations)
     }
 
-    /// What both indexes say of a page.
+    /// The entries of both indexes for a page.
     fn page(&self, i: usize, leaf: &Leaf) -> Value {
         let column = self.column_index.as_ref();
         let location = self.offset_index.as_ref().and_then(|index| index.page_locations.get(i));
@@ -171,7 +171,7 @@ fn kept<T>(read: Result<Option<T>, Error>, failures: &mut Vec<Error>) -> Option<
     })
 }
 
-/// Headings of the table, and the members of the JSON object that stand under them.
+/// Headings of the table, and the JSON members below them.
 const HEADINGS: [(&str, &str); 8] = [
     (">page", "page"),
     (">offset", "offset"),
@@ -185,7 +185,7 @@ const HEADINGS: [(&str, &str); 8] = [
 /// Longer bounds are shortened.
 const WIDEST: usize = 40;
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const INDEX_HELP: &str = "\
 JSON: {file, columns: [{row_group, column, encrypted, boundary_order, pages: [{page, offset, size, first_row,
 null_page, min, max, null_count, nan_count}], bloom_filter: {offset, bytes}}]}; `pages` is null without an offset

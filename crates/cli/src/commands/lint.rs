@@ -70,7 +70,7 @@ pub(crate) fn run(args: &LintArgs, output: &mut Output, outcome: &mut Outcome) -
     check_files(&job, output, outcome)
 }
 
-/// The profile of the working directory, or of the nearest one above it.
+/// The profile of the working directory, or of the nearest one above that has one.
 fn found() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     here.ancestors().map(|folder| folder.join(".marquetry.toml")).find(|path| path.is_file())

@@ -66,7 +66,7 @@ Examples:
 pub(crate) fn run(args: &MergeArgs, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let files = Files { files: args.paths.inputs.clone() }.expanded(outcome);
     if outcome.has_failed() {
-        // A pattern without files, or a directory, was reported: without its rows the file would not be what was asked for.
+        // A pattern without files, or a directory, was reported: the result would lack its rows.
         return Ok(());
     }
     merge(args, &files, &args.paths.output, output)
@@ -116,17 +116,17 @@ fn merge(args: &MergeArgs, files: &[PathBuf], out: &Path, output: &mut Output) -
 #[derive(Clone, Copy)]
 pub(super) struct CopyTarget<'a> {
     pub(super) schema: &'a Schema,
-    /// How it orders bounds.
+    /// Its orders of bounds.
     pub(super) orders: Option<&'a [ColumnOrder]>,
-    /// Where it is counted what is encoded again.
+    /// Counters of what is encoded again.
     pub(super) counters: &'a Arc<WriteCounters>,
     /// Whether it is encrypted.
     pub(super) is_encrypted: bool,
 }
 
-/// Copies the row groups of a file, and has each written: its number of rows, its chunks, and how it is sorted. `map` says
-/// which of its columns each new one is. A column in which more may be null in the new file is encoded again: its pages
-/// have other levels.
+/// Copies the row groups of a file, and passes each to `write`: its number of rows, its chunks, and its sorting
+/// columns. `map` has the input's column for each new one. A column that becomes nullable is encoded again: its pages
+/// get other levels.
 pub(super) fn copy_row_groups(
     input: &Input,
     map: &[usize],
@@ -176,7 +176,7 @@ pub(super) fn copy_row_groups(
     Ok(())
 }
 
-/// A chunk of a column that has other levels in the new file.
+/// Encodes a chunk again for a column with other levels.
 fn widened(
     input: &Input,
     row_group: usize,

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &MetaArgs, output: &mut Output, outcome: &mut Outcome) -
     let are_several = args.files.are_several();
     args.files.for_each(outcome, |path, file| {
         let metadata = file.metadata().clone();
-        // What is written cannot be taken back.
+        // Errors must show before anything is printed.
         metadata.row_groups().try_for_each(|row_group| Sizes::of(row_group).map(drop))?;
         let shreddings = file.schema().map(|schema| shreddings_of(&schema)).unwrap_or_default();
         let source = file.into_source()?;
@@ -60,11 +60,11 @@ pub(crate) fn run(args: &MetaArgs, output: &mut Output, outcome: &mut Outcome) -
     })
 }
 
-/// What is told of a file.
+/// The facts about a file.
 struct Facts {
     size: u64,
     unreferenced: Option<u64>,
-    /// Of columns of VARIANT.
+    /// Shreddings of VARIANT columns.
     shreddings: Shreddings,
     metadata: Arc<ParquetMetaData>,
 }
@@ -141,7 +141,7 @@ impl Facts {
     }
 }
 
-/// What the file says of its encryption, and of the keys of its columns.
+/// The encryption of the file, as stated in its footer.
 fn encryption(metadata: &ParquetMetaData) -> Value {
     let Some(encryption) = metadata.encryption() else { return Value::Null };
     let (algorithm, parameters) = match encryption.algorithm {
@@ -173,7 +173,7 @@ fn encryption_line(metadata: &ParquetMetaData) -> Option<String> {
     Some(format!("{algorithm}, {footer}{key}{prefix}"))
 }
 
-/// Which key a column is encrypted with: `footer`, or the metadata of its own.
+/// The key of a column: `footer`, or the key metadata of its own.
 fn key_of(crypto: Option<ColumnCryptoMetaData>) -> Option<String> {
     match crypto? {
         ColumnCryptoMetaData::FooterKey => Some("footer".to_owned()),
@@ -197,7 +197,7 @@ fn order(order: &ColumnOrder) -> String {
     }
 }
 
-/// What the columns of a row group take together, as far as they can be seen.
+/// Total sizes of a row group's columns, as far as they are readable.
 #[derive(Default)]
 struct Sizes {
     compressed: i64,
@@ -213,7 +213,7 @@ impl Sizes {
                     sizes.compressed = sizes.compressed.saturating_add(chunk.compressed_size());
                     sizes.uncompressed = sizes.uncompressed.saturating_add(chunk.uncompressed_size());
                 }
-                // What of it can be seen is that it is there.
+                // Its existence is all that is visible.
                 Err(error) if error.kind() == ErrorKind::Key => {}
                 Err(error) => return Err(error),
             }
@@ -222,7 +222,7 @@ impl Sizes {
     }
 }
 
-/// What is told of each column of a row group.
+/// The facts about each column of a row group.
 fn columns<'a>(
     row_group: RowGroup<'a>,
     leaves: &'a [Leaf],
@@ -284,7 +284,7 @@ fn column_facts(chunk: ColumnChunk<'_>) -> Value {
     })
 }
 
-/// What the schema says of a column whose own facts are encrypted.
+/// The schema's facts about a column whose metadata is encrypted.
 fn hidden_facts(leaf: &Leaf, key: Option<String>) -> Value {
     json!({
         "column": &**leaf.dotted(),
@@ -315,7 +315,7 @@ fn statistics_facts(statistics: &Statistics<&[u8]>, leaf: &Leaf) -> Value {
         "max": bound(statistics.max_value, statistics.max),
         "min_exact": statistics.is_min_value_exact,
         "max_exact": statistics.is_max_value_exact,
-        // Bounds of an order that was never defined but for signed numbers.
+        // Bounds in a deprecated order, which is only defined for signed numbers.
         "deprecated_bounds": statistics.min_value.is_none() && statistics.max_value.is_none()
             && (statistics.min.is_some() || statistics.max.is_some()),
         "null_count": statistics.null_count,
@@ -354,7 +354,7 @@ fn print_row_group(
     Ok(table.print(output)?)
 }
 
-/// The cells of a column, under [`HEADINGS`].
+/// The cells of a column, below [`HEADINGS`].
 fn cells(column: &Value, widest: usize) -> [String; 12] {
     let statistics = &column["statistics"];
     let encodings: Vec<String> = items(&column["encodings"]).iter().map(cell).collect();
@@ -381,7 +381,7 @@ fn cells(column: &Value, widest: usize) -> [String; 12] {
     ]
 }
 
-/// What there is beside the data pages.
+/// The parts of a chunk other than data pages.
 fn beside(column: &Value) -> String {
     let there = |member: &str, name: &'static str| (!column[member].is_null()).then_some(name);
     let parts = [
@@ -416,7 +416,7 @@ const WIDEST: usize = 100;
 /// Longer bounds are shortened.
 const WIDEST_BOUND: usize = 30;
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const META_HELP: &str = "\
 JSON: {file, size, unreferenced, version, created_by, rows, declared_rows, columns, shredding: [{column, shape}],
 key_values: [{key, value}], column_orders, encryption: {algorithm, footer_encrypted, footer_key_metadata, aad_prefix,

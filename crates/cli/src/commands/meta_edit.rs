@@ -120,14 +120,14 @@ fn change(path: &Path, how: EditArgs, change: &MetaEdit, output: &mut Output) ->
     report(path, before, &edited, &log, output)
 }
 
-/// The stored Arrow schema, if it has metadata, and if nothing would be missing were it written again.
+/// The stored Arrow schema, if it has metadata, and if writing it again would lose nothing.
 fn stored_schema(metadata: &ParquetMetaData, log: &mut ColumnLog) -> Option<String> {
     let stored = metadata.value_of(ARROW_SCHEMA_META_KEY)?;
     let parsed = parse_stored_schema(&stored).filter(|parsed| !parsed.metadata().is_empty())?;
     let options = ArrowReaderOptions::new().with_binary_metadata(true);
     let read = ArrowReaderMetadata::try_new(Arc::new(metadata.clone()), options).ok()?.schema().clone();
     let has_binary = read.metadata().keys().any(|key| key.starts_with(BINARY_METADATA_PREFIX));
-    // What is not known is Null, too.
+    // Unknown types are read as Null, too.
     let is_whole = |(parsed, read): (&FieldRef, &FieldRef)| {
         is_known(parsed.data_type()) || parsed.data_type() == read.data_type()
     };
@@ -139,7 +139,7 @@ fn stored_schema(metadata: &ParquetMetaData, log: &mut ColumnLog) -> Option<Stri
     Some(stored.into_owned())
 }
 
-/// Gives a key another value in the metadata of the stored Arrow schema, or takes it away. Returns whether that changes it.
+/// Sets or removes a key in the metadata of the stored Arrow schema. Returns whether that changes it.
 fn change_stored(stored: &mut Option<String>, key: &str, value: Option<&str>) -> bool {
     let changed = stored.as_deref().filter(|_| key != ARROW_SCHEMA_META_KEY);
     let changed = changed.and_then(|stored| stored_with(stored, key, value));
@@ -148,12 +148,12 @@ fn change_stored(stored: &mut Option<String>, key: &str, value: Option<&str>) ->
     is_changed
 }
 
-/// Of pairs with one key the last is the one that stays.
+/// Of several pairs with one key, the last one counts.
 fn last_value<'a>(pairs: &'a [(String, String)], key: &str) -> Option<&'a str> {
     pairs.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
 }
 
-/// Whether a file has this key once, with this value: then nothing is to be done.
+/// Whether the file has this key exactly once, with this value, so that nothing needs to be done.
 fn is_set(metadata: &ParquetMetaData, key: &str, value: Option<&str>) -> bool {
     let mut found = metadata.key_values().filter(|pair| pair.key == key.as_bytes());
     let first = found.next().map(|pair| pair.value);
@@ -162,7 +162,7 @@ fn is_set(metadata: &ParquetMetaData, key: &str, value: Option<&str>) -> bool {
 
 fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        // QUIRK: pyarrow and polars refuse the whole file then.
+        // QUIRK: pyarrow and polars would refuse the whole file.
         Some((ARROW_SCHEMA_META_KEY, value)) if parse_stored_schema(value).is_none() => Err(format!(
             "the value of {ARROW_SCHEMA_META_KEY} is no stored Arrow schema: many readers would refuse the file"
         )),

@@ -46,7 +46,7 @@ pub(crate) struct OptimizeArgs {
     encrypt: EncryptArgs,
 }
 
-/// `memory_limit` is what sorting and writing may hold, in bytes.
+/// `memory_limit` is for sorting and writing, in bytes.
 pub(crate) fn run(
     args: &OptimizeArgs,
     memory_limit: usize,
@@ -69,7 +69,7 @@ pub(crate) fn run(
     optimize().or_else(|failure| report_failure(&args.input, failure, outcome))
 }
 
-/// What was predicted of each column, and what came of it.
+/// Prints the prediction and the result for each column.
 fn print(args: &OptimizeArgs, done: &Optimized, output: &mut Output) -> Result<(), Failure> {
     let kinds: Vec<&str> = done.also.iter().map(|kind| kind.name()).collect();
     if output.is_json() {
@@ -97,7 +97,7 @@ fn print(args: &OptimizeArgs, done: &Optimized, output: &mut Output) -> Result<(
     Ok(done.notes.iter().try_for_each(|note| output.line(format!("note: {}", printable(note))))?)
 }
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const OPTIMIZE_HELP: &str = "\
 Applies the advice of `marquetry advise` that keeps rows, their order and types. Columns get encodings and codecs that
 make them smaller, measured within the budget; row groups and pages get other sizes where that saves bytes. --for scan

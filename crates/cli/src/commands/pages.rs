@@ -70,10 +70,10 @@ pub(crate) fn run(args: &PagesArgs, output: &mut Output, outcome: &mut Outcome) 
     Ok(())
 }
 
-/// What becomes of each page.
+/// A callback for each page.
 type See<'a> = dyn FnMut(&Page) -> Result<(), Failure> + 'a;
 
-/// What is known of a page.
+/// A page, and what is known of it.
 struct Page {
     start: LocatedHeader,
     /// `None` if it was not computed.
@@ -81,14 +81,14 @@ struct Page {
     counts: Counts,
 }
 
-/// What the levels of a data page say.
+/// Counts from the levels of a data page.
 #[derive(Default)]
 struct Counts {
     rows: Option<u64>,
     nulls: Option<u64>,
 }
 
-/// Passes on the pages of a chunk as far as they can be found, and what is wrong with them.
+/// Passes on the pages of a chunk as far as they can be found, and errors in them.
 fn for_each_page(
     file: &OpenFile,
     row_group: usize,
@@ -123,7 +123,7 @@ fn for_each_page(
     }
 }
 
-/// Holds a page against its checksum, and counts rows and nulls that its header does not tell.
+/// Verifies the checksum of a page, and counts rows and nulls that its header does not state.
 fn look_into(page: &mut Page, pages: &mut PageReader, leaf: &Leaf) -> Result<(), Error> {
     let checksum = pages.checksum(&page.start)?;
     page.checksum = Some(checksum);
@@ -221,7 +221,7 @@ fn encodings(start: &LocatedHeader) -> (Option<Encoding>, Option<Encoding>, Opti
 /// The table of a chunk's pages.
 struct PageTable {
     inner: TextTable,
-    /// The members of a page's JSON object that stand in it.
+    /// The members of a page's JSON object that are columns of it.
     members: Vec<&'static str>,
 }
 
@@ -238,7 +238,7 @@ impl PageTable {
     }
 }
 
-/// Headings of the table, and the members of the JSON object that stand under them.
+/// Headings of the table, and the JSON members below them.
 const HEADINGS: [(&str, &str); 11] = [
     (">page", "page"),
     ("kind", "kind"),
@@ -255,7 +255,7 @@ const HEADINGS: [(&str, &str); 11] = [
 /// Levels are counted in blocks: a page may claim many.
 const LEVELS_AT_ONCE: usize = 8192;
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const PAGES_HELP: &str = "\
 Checksum: none (the page has none), ok, BAD, untrusted (wrong, by a writer whose checksums are known to be wrong),
 unread (--no-verify). With a BAD one the exit code is 1.

@@ -1,4 +1,4 @@
-//! `recover`: rescues what is readable of a broken file into a new one.
+//! `recover`: writes the readable parts of a broken file to a new one.
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
@@ -143,7 +143,7 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     if !report.row_groups.is_empty() {
         write(&args.output, args.overwrite, &recovery)?;
     }
-    // Of many row groups it takes much memory, and so does writing them: one after the other.
+    // With many row groups the report takes much memory, and so does writing them: one follows the other.
     print(&args.output, report, output)?;
     if report.row_groups.is_empty() {
         let why = match report.schema {
@@ -164,7 +164,7 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
     lost(report).map_or(Ok(()), |lost| Err(Failure::Check(lost)))
 }
 
-/// That a schema is wanted, and why.
+/// The message that a schema is needed, and why.
 fn no_schema(report: &Report) -> String {
     let why = report.losses.iter().find_map(|loss| loss.why.split_once(": give the schema"));
     let why = why.map_or_else(String::new, |(why, _)| format!(" ({why})"));
@@ -173,7 +173,7 @@ fn no_schema(report: &Report) -> String {
     )
 }
 
-/// What failed, of a file whose name says that it has no pages.
+/// The failure for a file whose name says that it has no pages.
 fn of_summary(input: &Path, failure: Failure) -> Failure {
     let is_summary = input.file_name().is_some_and(|name| name == "_metadata" || name == "_common_metadata");
     match &failure {
@@ -201,7 +201,7 @@ fn print(recovered: &Path, report: &Report, output: &mut Output) -> Result<(), F
     Ok(())
 }
 
-/// What is lost, in a line; `None` if nothing is. That something is, is a failure, as where rows are read.
+/// The losses on one line; `None` if there are none. Any loss is a failure, as in reading rows.
 fn lost(report: &Report) -> Option<String> {
     let rows: u64 = report.losses.iter().filter_map(|loss| loss.rows).fold(0, u64::saturating_add);
     let bytes = report.losses.iter().map(|loss| loss.bytes.end - loss.bytes.start);

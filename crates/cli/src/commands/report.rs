@@ -91,7 +91,7 @@ pub(crate) fn run(args: &ReportArgs, output: &mut Output, outcome: &mut Outcome)
         Ok(())
     })?;
     if files.is_empty() {
-        // Why, is told of each; nothing takes the place of a page that may be there.
+        // The reasons were reported for each file; an existing page is not replaced.
         return Ok(());
     }
     let options = ReportOptions::default().with_values(!args.no_values);
@@ -114,7 +114,7 @@ impl ReportArgs {
     }
 }
 
-/// What is told of a file that is called `name`.
+/// The report on a file that is called `name`.
 pub(super) fn reported(
     name: String,
     file: OpenFile,
@@ -138,7 +138,7 @@ pub(super) fn reported(
     Ok(reported)
 }
 
-/// Directories are nobody's business who reads the page.
+/// The name of a file without its directory, which does not concern readers of the page.
 fn name_of(path: &Path) -> String {
     let shown = file_name::shown(path);
     let name = Path::new(&shown).file_name().map(|name| name.to_string_lossy().into_owned());

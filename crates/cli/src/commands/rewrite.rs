@@ -54,7 +54,7 @@ pub(crate) struct Written {
     counters: Arc<WriteCounters>,
 }
 
-/// Writes the file, which gets its name if `is_wanted` says so of it; none else.
+/// Writes the file, and gives it its name if `is_wanted` returns true for it.
 pub(crate) fn rewrite_if(
     args: &RewriteArgs,
     is_wanted: impl FnOnce(&Path) -> Result<bool, Failure>,
@@ -99,7 +99,7 @@ pub(crate) fn rewrite_if(
     Ok(Some(Written { input, metadata, size, before, log, counters }))
 }
 
-/// With other columns of variants.
+/// Rewrites the file with its VARIANT columns shredded differently.
 fn reshred(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;
     let file = crate::remote::open(&args.input)?;
@@ -128,7 +128,7 @@ fn reshred(args: &RewriteArgs, output: &mut Output) -> Result<(), Failure> {
 }
 
 impl RewriteArgs {
-    /// Fails if bloom filters are asked for that the file cannot have. Those that our own command advises are left out.
+    /// Fails if bloom filters are asked for that the file cannot have. Those that come from our own advice are dropped.
     fn check_filters(&self, encryption: Option<&FileEncryptionProperties>) -> Result<(), Failure> {
         let is_for_duckdb = encryption.is_some_and(|of| of.dialect() == EncryptionDialect::DuckDb);
         match is_for_duckdb && !self.bloom.is_empty() && self.encrypt.decided.is_none() {
@@ -140,7 +140,7 @@ impl RewriteArgs {
         }
     }
 
-    /// Which columns are kept.
+    /// Which leaf columns are kept.
     fn kept(&self, input: &Input) -> Result<Vec<bool>, Error> {
         let schema = input.metadata.schema();
         let leaves = 0..schema.num_columns();
@@ -160,7 +160,8 @@ impl RewriteArgs {
     }
 }
 
-/// Dictionaries of several row groups come together, and readers take the keys that the stored Arrow schema has.
+/// Dictionaries of several row groups are combined when they are read, and readers use the key type of the stored Arrow
+/// schema.
 fn widen_keys(footer: &mut Footer) {
     let Some(stored) = footer.value_of(ARROW_SCHEMA_META_KEY).and_then(marquetry::arrow::parse_stored_schema)
     else {

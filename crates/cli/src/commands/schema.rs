@@ -70,12 +70,12 @@ pub(crate) fn run(args: &SchemaArgs, output: &mut Output, outcome: &mut Outcome)
     })
 }
 
-/// How columns of VARIANT are shredded.
+/// The shreddings of VARIANT columns.
 fn shreddings(file: &OpenFile) -> Shreddings {
     file.schema().map(|schema| shreddings_of(&schema)).unwrap_or_default()
 }
 
-/// What the file says by GeoParquet's metadata, if that can be read.
+/// GeoParquet's metadata of the file, if it can be read.
 fn geo(file: &OpenFile) -> Option<GeoParquet> {
     GeoParquet::parse(&file.metadata().value_of(geoparquet::KEY)?).ok()
 }
@@ -155,7 +155,7 @@ fn print_arrow(schema: &ArrowSchema, output: &mut Output) -> Result<(), Failure>
     Ok(())
 }
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const SCHEMA_HELP: &str = "\
 JSON: {file, name, fields: [{name, repetition, type, logical, field_id, column, fields}]}; `column` is the number of a
 leaf column, `fields` are the children of a group. `geo` is the GeoParquet metadata, if there is any. With --arrow:

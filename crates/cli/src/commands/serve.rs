@@ -31,7 +31,7 @@ pub(crate) struct ServeArgs {
     no_values: bool,
 }
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const SERVE_HELP: &str = "\
 Prints the address, and serves until Ctrl-C. The site lists the files of the folder and of folders below, searches
 files and columns by name, and has for each file its `marquetry report` (?where=CONDITION shows what is skipped) and
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &ServeArgs, output: &mut Output) -> Result<(), Failure> 
     Ok(serve(&listener, site)?)
 }
 
-/// What nobody guesses.
+/// A secret that nobody can guess.
 fn secret() -> Result<String, Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)

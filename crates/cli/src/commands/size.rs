@@ -25,7 +25,7 @@ pub(crate) struct SizeArgs {
     pub(crate) files: Files,
 }
 
-/// What all chunks of a column, or of all columns, take together.
+/// Total sizes of a column's chunks, or of all columns.
 #[derive(Default)]
 struct Sizes {
     compressed: u64,
@@ -34,7 +34,7 @@ struct Sizes {
     encodings: Names,
 }
 
-/// Names in the order in which they came, each once. Of a hostile file there may be millions.
+/// Distinct names in the order of appearance. A hostile file may have millions.
 #[derive(Default)]
 struct Names {
     list: Vec<String>,
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &SizeArgs, output: &mut Output, outcome: &mut Outcome) -
 struct VariantSizes {
     column: String,
     names: u64,
-    /// `value` of the column, and of what is in it.
+    /// `value` of the column, and of the fields within.
     binary: u64,
     shredded: u64,
 }
@@ -130,7 +130,7 @@ impl VariantSizes {
     }
 }
 
-/// What shredding does to each VARIANT that is shredded, in the order of the schema.
+/// The sizes of each shredded VARIANT, in the order of the schema.
 fn variants(metadata: &ParquetMetaData, columns: &[(&Leaf, Sizes)]) -> Vec<VariantSizes> {
     let mut paths = Vec::new();
     let fields = metadata.schema().fields().iter();
@@ -153,7 +153,7 @@ fn variants(metadata: &ParquetMetaData, columns: &[(&Leaf, Sizes)]) -> Vec<Varia
     paths.into_iter().map(of_path).collect()
 }
 
-/// The paths of shredded columns of VARIANT.
+/// The paths of shredded VARIANT columns.
 fn find_variants(node: &Node, path: &mut Vec<String>, out: &mut Vec<Vec<String>>) {
     let NodeKind::Group(fields) = node.kind() else { return };
     path.push(node.name().to_owned());
@@ -188,7 +188,7 @@ impl Sizes {
     }
 
     fn add_chunk(&mut self, chunk: ColumnChunk<'_>) {
-        // Sizes that make no sense count as nothing.
+        // Invalid sizes count as zero.
         let size = |size: i64| u64::try_from(size).unwrap_or(0);
         self.add(size(chunk.compressed_size()), size(chunk.uncompressed_size()));
         self.codecs.add(chunk.compression().0, chunk.compression());
@@ -197,12 +197,12 @@ impl Sizes {
         }
     }
 
-    /// Uncompressed by compressed; `None` if nothing is stored.
+    /// Uncompressed size divided by compressed size; `None` if nothing is stored.
     fn ratio(&self) -> Option<f64> {
         (self.compressed > 0).then(|| self.uncompressed as f64 / self.compressed as f64)
     }
 
-    /// Which part this is of all.
+    /// The share of all compressed bytes.
     fn share(&self, all: &Sizes) -> Option<f64> {
         (all.compressed > 0).then(|| self.compressed as f64 / all.compressed as f64)
     }
@@ -234,7 +234,7 @@ fn ratio_cell(ratio: Option<f64>) -> String {
     ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
 }
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const SIZE_HELP: &str = "\
 JSON: {file, compressed_size, uncompressed_size, size, unreferenced, variants: [{column, names, binary, shredded}],
 columns: [{column, compressed_size, uncompressed_size, ratio, share, codecs, encodings}]}. `ratio` is uncompressed

@@ -1,4 +1,4 @@
-//! `split`: cuts a file into files of so many rows.
+//! `split`: splits a file into files of a given number of rows.
 
 use crate::failure::{Failure, Outcome};
 use crate::file_name;
@@ -114,7 +114,7 @@ fn split(args: &SplitArgs, output: &mut Output) -> Result<(), Failure> {
                 size.to_string(),
             ]),
         }
-        // Each once, though most are true of all files.
+        // Each note once, though most apply to all files.
         notes.extend(log.notes().into_iter().filter(|note| noted.insert(note.clone())));
     }
     if !output.is_json() {
@@ -132,8 +132,8 @@ fn too_many(files: u64) -> Failure {
     Failure::Usage(format!("{files} files would be written; the most is {MOST_FILES}"))
 }
 
-/// What goes into each file. A file without rows is one file without rows. `Err` is the number of files if there would be too many: a
-/// footer may say any number of rows, so that is known before anything is planned.
+/// The pieces of each file. A file without rows gives one file without rows. `Err` is the number of files if it is too
+/// large: a footer may state any number of rows, so that is checked before anything is planned.
 fn parts(sizes: &[u64], rows: u64, whole_row_groups: bool) -> Result<Vec<Vec<Piece>>, u64> {
     let all = sizes.iter().fold(0u64, |sum, size| sum.saturating_add(*size));
     if !whole_row_groups && all.div_ceil(rows) > MOST_FILES as u64 {
@@ -155,7 +155,7 @@ fn parts(sizes: &[u64], rows: u64, whole_row_groups: bool) -> Result<Vec<Vec<Pie
         }
     }
     parts.push(part);
-    // Whole row groups are no more than the footer has.
+    // There are no more whole row groups than in the footer.
     if parts.len() > MOST_FILES { Err(parts.len() as u64) } else { Ok(parts) }
 }
 
@@ -182,17 +182,17 @@ fn names(args: &SplitArgs, count: usize) -> Result<Vec<PathBuf>, Failure> {
     Ok((0..count).map(|i| directory.join(pattern.replace("{}", &format!("{i:0width$}")))).collect())
 }
 
-/// Writes parts, front to back.
+/// Writes parts from front to back.
 struct Cutter<'a> {
     input: &'a Input,
-    /// The readers of a row group that parts were cut from, and the row that they are at.
+    /// The readers of the row group that the last part came from, and the row that they are at.
     open: Option<(usize, u64, Vec<Reencoder>)>,
     encryption: Option<Arc<FileEncryptionProperties>>,
     overwrite: bool,
 }
 
 impl Cutter<'_> {
-    /// Writes one file. Returns its size, and what it cost.
+    /// Writes one file. Returns its size, and the cost.
     fn write(
         &mut self,
         path: &Path,
@@ -209,7 +209,7 @@ impl Cutter<'_> {
         }
         let mut footer = Footer::of(self.input, log);
         log.note_filters(inputs, self.encryption.as_ref().map(|of| of.dialect()));
-        // What it says is known once the rows of the part are.
+        // Its contents are known once the rows of the part are.
         let geo = geo_of_input(self.input);
         if geo.is_some() {
             footer.set_geo(None);
@@ -240,7 +240,7 @@ impl Cutter<'_> {
                 memory.keep(&mut chunk.bytes)?;
                 chunks.push(chunk);
             }
-            // A part of what is sorted is sorted.
+            // A part of sorted rows is sorted.
             let sorting = group.sorting_columns().to_vec();
             file.write_row_group(piece.rows.end - piece.rows.start, chunks, Some(sorting))?;
             memory.clear();
@@ -256,7 +256,7 @@ impl Cutter<'_> {
         Ok((size, counters.snapshot()))
     }
 
-    /// A part of a column chunk.
+    /// Encodes a part of a column chunk.
     fn cut(
         &mut self,
         piece: &Piece,
@@ -282,7 +282,7 @@ impl Cutter<'_> {
         Ok(encoded)
     }
 
-    /// The readers of the row group, at the first row of the piece.
+    /// The readers of the row group, positioned at the first row of the piece.
     fn readers(&mut self, piece: &Piece) -> Result<&mut [Reencoder], Error> {
         let is_open = self
             .open
@@ -303,7 +303,7 @@ impl Cutter<'_> {
 }
 
 const LEAST_DIGITS: usize = 5;
-/// More than anyone wants, and few enough not to fill a file system by a mistyped number.
+/// More than anyone needs, and few enough not to fill a file system by a mistyped number.
 const MOST_FILES: usize = 100_000;
 
 #[cfg(test)]

@@ -21,13 +21,13 @@ Examples:
   marquetry sql \"select country, count(*) from 'wines.parquet' group by country\"
   marquetry sql";
 
-/// The arguments behind `sql`, if that is the command: they are none of ours, whatever they are called.
+/// The arguments behind `sql`, if that is the command: they all belong to the other program.
 pub(crate) fn arguments(all: impl IntoIterator<Item = OsString>) -> Option<Vec<OsString>> {
     let mut all = all.into_iter().skip(1);
     (all.next()? == "sql").then(|| all.collect())
 }
 
-/// Becomes `marquetry-sql`, or runs it.
+/// Replaces this process by `marquetry-sql`, or runs it.
 pub(crate) fn run(arguments: &[OsString]) -> Result<u8, Failure> {
     let Some(program) = SiblingProgram::find(PROGRAM) else {
         return Err(Failure::Usage(format!(

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &StatsArgs, output: &mut Output, outcome: &mut Outcome) 
     Ok(())
 }
 
-/// What is looked at as one.
+/// The files that are profiled as one table.
 struct Table {
     files: Vec<(String, Arc<dyn Source>)>,
     /// The footer of the first file.
@@ -100,7 +100,7 @@ impl StatsArgs {
         // In their order, as several may have one path.
         let leaves = self.leaves(table)?;
         let columns = || leaves.iter().copied().zip(&stats);
-        // Otherwise they are an error.
+        // Without `--quick` they are an error.
         let sealed = if self.quick { sealed_columns(&table.metadata) } else { HashSet::new() };
         let leaf_of = |number: usize| table.metadata.schema().column(number);
         if output.is_json() {
@@ -154,7 +154,7 @@ impl StatsArgs {
         Ok(())
     }
 
-    /// The numbers of the columns that are looked at.
+    /// The indices of the chosen leaf columns.
     fn leaves(&self, table: &Table) -> Result<Vec<usize>, Failure> {
         let schema = table.metadata.schema();
         let mask = match all_columns(self.columns.as_ref()) {
@@ -186,7 +186,7 @@ impl StatsArgs {
     }
 }
 
-/// The columns that are encrypted, and that no key opens: nobody knows what the footer says of them.
+/// Encrypted columns whose key is missing: nothing in the footer about them can be read.
 fn sealed_columns(metadata: &ParquetMetaData) -> HashSet<usize> {
     let is_sealed = |column: usize| {
         let mut groups = metadata.row_groups();
@@ -260,7 +260,7 @@ fn as_json(column: &ColumnStats, leaf: &Leaf) -> Result<Value, Error> {
 fn cells(column: &ColumnStats, leaf: &Leaf, rows: u64, is_quick: bool) -> Result<Vec<String>, Error> {
     let value = |value: &Value| shortened(&cell(value), VALUE_WIDTH);
     let bounds = column.bounds.as_ref().map(|bounds| values(bounds, column)).transpose()?;
-    // Bounds that need not occur.
+    // Marks bounds that may not occur as values.
     let mark = if column.are_bounds_exact { "" } else { "~" };
     let bound =
         |i: usize| bounds.as_ref().map(|bounds| format!("{mark}{}", value(&bounds[i]))).unwrap_or_default();
@@ -306,7 +306,7 @@ fn span(lengths: &Lengths) -> String {
     }
 }
 
-/// Frequent values with the part of all that each is; nothing where all values are different.
+/// Frequent values with their shares; empty if all values are distinct.
 fn common(column: &ColumnStats) -> Result<String, Error> {
     let Some(common) =
         column.common.as_ref().filter(|common| common.counts.iter().any(|(_, most)| *most > 1))
@@ -323,7 +323,7 @@ fn common(column: &ColumnStats) -> Result<String, Error> {
     Ok(shown.collect::<Vec<_>>().join(", "))
 }
 
-/// As values are written everywhere.
+/// Non-finite numbers, as in other output.
 fn not_finite(number: f64) -> &'static str {
     match number {
         f64::INFINITY => "Infinity",
@@ -332,7 +332,7 @@ fn not_finite(number: f64) -> &'static str {
     }
 }
 
-/// Six digits are enough to look at.
+/// Six significant digits are enough for display.
 fn number(number: f64) -> String {
     match number.abs() {
         _ if !number.is_finite() => not_finite(number).to_owned(),
@@ -349,7 +349,7 @@ fn number(number: f64) -> String {
     }
 }
 
-/// A bar for each interval, the highest for the fullest.
+/// A bar for each interval, the highest for the largest count.
 fn sparkline(histogram: &Histogram) -> String {
     let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1);
     let bar = |count: &u64| match count {
@@ -362,10 +362,10 @@ fn sparkline(histogram: &Histogram) -> String {
 }
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Columns of a terminal that a value takes at most.
+/// Maximum width of a value, in terminal columns.
 const VALUE_WIDTH: usize = 20;
 
-/// What stands behind the options in `--help`.
+/// Text after the options in `--help`.
 pub(crate) const STATS_HELP: &str = "\
 Reads the chosen columns once. Counts, bounds, means and lengths are exact. Up to 65,536 distinct values of a column
 are counted exactly. Beyond that the number is an estimate within 2 % (~), quartiles may be off by 1 % of the ranks,

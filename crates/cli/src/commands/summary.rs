@@ -59,7 +59,7 @@ fn summary(args: &SummaryArgs, output: &mut Output) -> Result<(), Failure> {
     let inputs = paths.iter().map(open).collect::<Result<Vec<_>, Error>>()?;
     let mut log = ColumnLog::new(0);
     let (summary, common_summary) = footers(&inputs, &paths, &mut log)?;
-    // Both are on the disk before either has its name.
+    // Both files are on disk before either gets its name.
     let files = [(all, &summary), (common, &common_summary)];
     let written = files
         .iter()
@@ -81,7 +81,7 @@ fn summary(args: &SummaryArgs, output: &mut Output) -> Result<(), Failure> {
     log.print(output)
 }
 
-/// The paths of Parquet files below the directory, from it, with `/` between their parts.
+/// Lists the paths of Parquet files below the directory, relative to it, with `/` as separator.
 fn list(
     directory: &Path,
     prefix: &str,
@@ -158,7 +158,7 @@ fn footers(
     Ok((summary, common))
 }
 
-/// The row groups of a file, with its path.
+/// The row groups of a file, with its path set.
 fn groups(input: &Input, path: &str, keeps_bounds: bool) -> Result<Vec<RowGroup>, Error> {
     let mut groups = Vec::new();
     for group in input.metadata.row_groups() {
@@ -186,7 +186,7 @@ fn groups(input: &Input, path: &str, keeps_bounds: bool) -> Result<Vec<RowGroup>
     Ok(groups)
 }
 
-/// A file of nothing but a footer, not yet under its name.
+/// Writes a file that has only a footer, not yet under its name.
 fn write(path: &Path, overwrite: bool, footer: &FileMetaData) -> Result<AtomicFile, Failure> {
     let mut writer = Writer::new();
     footer.write(&mut writer);

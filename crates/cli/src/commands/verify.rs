@@ -69,7 +69,7 @@ impl VerifyArgs {
         let asked = self.rule.iter().map(|text| rules_named(text)).collect::<Result<Vec<_>, _>>()?;
         let ignored =
             self.ignore.iter().map(|text| rules_named(text)).collect::<Result<Vec<_>, _>>()?.concat();
-        // That it finds nothing would look as if there were nothing to find.
+        // A rule that is not checked at this level would seem to find nothing.
         for (text, rules) in self.rule.iter().zip(&asked).filter(|_| self.quick) {
             if let Some(least) =
                 rules.iter().map(|rule| rule.level).min().filter(|least| *least > Level::Quick)

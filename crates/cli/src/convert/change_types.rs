@@ -8,9 +8,9 @@ use marquetry::errors::Error;
 use marquetry_inspect::NewType;
 use std::sync::Arc;
 
-/// What is typed after `--change-type`.
+/// Parses the argument of `--change-type`.
 pub(crate) fn change_type(text: &str) -> Result<(String, NewType), String> {
-    // A column's name may have a `=` in it, what stands after it has none.
+    // A column's name may contain `=`, the type does not.
     let Some((column, new)) = text.rsplit_once('=').filter(|(column, _)| !column.is_empty()) else {
         return Err("say COLUMN=TYPE".to_owned());
     };
@@ -18,7 +18,7 @@ pub(crate) fn change_type(text: &str) -> Result<(String, NewType), String> {
     Ok((column.to_owned(), new))
 }
 
-/// Which columns get which type.
+/// The type changes of columns.
 pub(crate) struct TypeChanges {
     /// With the new types.
     pub(crate) schema: SchemaRef,
@@ -26,7 +26,7 @@ pub(crate) struct TypeChanges {
 }
 
 impl TypeChanges {
-    /// Fails if there is no such column, or several have the name.
+    /// Fails if a column does not exist, or several have the name.
     pub(crate) fn new(changes: &[(String, NewType)], schema: &SchemaRef) -> Result<Self, Error> {
         let mut fields = schema.fields().to_vec();
         let mut found = Vec::new();
@@ -41,7 +41,7 @@ impl TypeChanges {
 
     /// The batch with the new types.
     ///
-    /// Fails if a value would not come back as it was, and names its column.
+    /// Fails if a value could not be converted back unchanged; the error names its column.
     pub(crate) fn apply(&self, batch: RecordBatch) -> Result<RecordBatch, Failure> {
         if self.changes.is_empty() {
             return Ok(batch);

@@ -1,7 +1,7 @@
 //! Compacts string views: buffers without the bytes that no view refers to.
 //!
-//! The arrays of a batch point into whole pages and dictionaries. An Arrow file would hold all of those once for each
-//! batch, so strings are copied together where most of what they point into is not theirs.
+//! The arrays of a batch point into whole pages and dictionaries. An Arrow file would store all of these once for each
+//! batch, so strings are copied together if most bytes of their buffers are not theirs.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::ByteViewType;
@@ -13,14 +13,14 @@ use arrow_buffer::Buffer;
 use arrow_schema::{ArrowError, DataType};
 use std::sync::Arc;
 
-/// The batch with views that point to little more than their strings.
+/// The batch with compact views.
 pub(crate) fn compact(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().map(array).collect::<Result<_, _>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(batch.schema(), columns, &options)
 }
 
-/// The array, the same way.
+/// The array with compact views.
 pub(crate) fn compact_array(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     self::array(array)
 }
@@ -33,10 +33,10 @@ fn array(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// What becomes of the children of an array.
+/// A function that changes the children of an array.
 pub(super) type Change<'a> = dyn FnMut(&ArrayRef) -> Result<ArrayRef, ArrowError> + 'a;
 
-/// The nested array with other children of the same types; any other array itself.
+/// The nested array with changed children of the same types; other arrays themselves.
 pub(super) fn with_children(array: &ArrayRef, change: &mut Change<'_>) -> Result<ArrayRef, ArrowError> {
     Ok(match array.data_type() {
         DataType::Struct(_) => Arc::new(structure(array.as_struct(), change)?),
@@ -93,5 +93,5 @@ fn list_view<O: OffsetSizeTrait>(array: &ArrayRef, change: &mut Change<'_>) -> R
     Ok(Arc::new(GenericListViewArray::<O>::try_new(element.clone(), offsets, sizes, values, nulls)?))
 }
 
-/// Buffers of so few bytes together are not worth a look.
+/// Buffers with fewer bytes in total are left as they are.
 const SMALL: usize = 4 << 10;

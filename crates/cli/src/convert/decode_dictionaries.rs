@@ -1,7 +1,7 @@
 //! Decodes dictionary and run-end encoded columns into plain arrays.
 //!
-//! The stored Arrow schema may make columns dictionaries or runs. Text formats know neither, nor do all readers of Arrow files:
-//! the values are read instead.
+//! The stored Arrow schema may declare columns as dictionaries or run-end encoded. Text formats have neither, nor have
+//! all readers of Arrow files: the values are read instead.
 
 use super::exact_int96::{is_int96, with_exact_int96};
 use crate::memory::bounded_options;
@@ -13,16 +13,16 @@ use marquetry::arrow::arrow_reader::ChunkReader;
 use marquetry::errors;
 use std::sync::Arc;
 
-/// What becomes of INT96.
+/// How INT96 is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimesAs {
-    /// Timestamps, in the finest unit that holds all of a column.
+    /// As timestamps, in the finest unit that holds all values of a column.
     Timestamps,
-    /// Values that are nothing but shown, all as exact as they are.
+    /// As exact values, which are only shown.
     Text,
 }
 
-/// The same file, its dictionary and run-end encoded columns read as their values.
+/// The file, with dictionary and run-end encoded columns read as their values.
 pub(crate) fn plain_columns(file: OpenFile, times: TimesAs) -> errors::Result<OpenFile> {
     let has_int96 = file.metadata().schema().columns().iter().any(is_int96);
     let is_encoded = file.schema()?.fields().iter().any(|field| is_encoded(field.data_type()));
@@ -30,7 +30,7 @@ pub(crate) fn plain_columns(file: OpenFile, times: TimesAs) -> errors::Result<Op
     if !(is_encoded || are_exact) {
         return Ok(file);
     }
-    // The schema of the reader: INT96 columns have the unit in it that holds their values.
+    // The schema of the reader, in which INT96 columns have a unit that holds their values.
     let schema = match has_int96 {
         true => file.clone().batches()?.schema(),
         false => file.schema()?,
@@ -42,12 +42,12 @@ pub(crate) fn plain_columns(file: OpenFile, times: TimesAs) -> errors::Result<Op
     OpenFile::new(file.into_source()?, bounded_options().with_schema(schema))
 }
 
-/// The schema without dictionaries and runs.
+/// The schema without dictionary and run-end encoded types.
 pub(crate) fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields(schema.fields()), schema.metadata().clone()))
 }
 
-/// The rows of a batch under its [`plain_schema`].
+/// A batch converted to its [`plain_schema`].
 pub(crate) fn plain_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().zip(schema.fields());
     let columns =
@@ -56,9 +56,9 @@ pub(crate) fn plain_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<Rec
     RecordBatch::try_new_with_options(schema.clone(), columns, &options)
 }
 
-/// A column without dictionaries and runs.
+/// Decodes a dictionary or run-end encoded column.
 ///
-/// QUIRK: `cast` of a dictionary to views forgets which of its values are null; to other layouts it does not.
+/// QUIRK: `cast` of a dictionary to views loses nulls among its values; casts to other layouts do not.
 fn plain(column: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
     if !is_encoded(column.data_type()) {
         return cast(column, to);
@@ -66,7 +66,7 @@ fn plain(column: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
     cast(&cast(column, &without_views(to))?, to)
 }
 
-/// The type with text and bytes in a layout without views.
+/// The type without views of text and bytes.
 fn without_views(data_type: &DataType) -> DataType {
     let below =
         |field: &FieldRef| Arc::new(field.as_ref().clone().with_data_type(without_views(field.data_type())));
@@ -89,7 +89,7 @@ fn fields(fields: &Fields) -> Fields {
 }
 
 fn plain_field(field: &FieldRef) -> FieldRef {
-    // Built anew: a field remembers that its dictionary is ordered.
+    // Built from scratch: a field remembers that its dictionary is ordered.
     let plain = Field::new(field.name(), plain_type(field.data_type()), field.is_nullable());
     Arc::new(plain.with_metadata(field.metadata().clone()))
 }
@@ -109,7 +109,7 @@ fn plain_type(data_type: &DataType) -> DataType {
     }
 }
 
-/// The type of a dictionary's values: byte strings in the layout that all other columns have.
+/// The type of a dictionary's values: byte strings in the layout of all other columns.
 fn plain_values(values: &DataType) -> DataType {
     match values {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,

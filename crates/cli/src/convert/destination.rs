@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where converted rows go, and how many bytes went there.
+/// Where converted rows are written, with a count of bytes.
 pub(crate) struct Destination<'a> {
     to: To<'a>,
     written: Arc<AtomicU64>,
@@ -21,7 +21,7 @@ pub(crate) struct Destination<'a> {
 enum To<'a> {
     /// Standard output.
     Stdout(&'a mut Output),
-    /// Something that is there and cannot be replaced, such as a named pipe.
+    /// A special file that cannot be replaced, such as a named pipe.
     Special(BufWriter<File>),
     /// A file.
     File(AtomicFile),
@@ -29,7 +29,7 @@ enum To<'a> {
     Store(Box<dyn NewObject>),
 }
 
-/// Whether what is written there goes through the pipe that standard output is, as with `/dev/stdout`.
+/// Whether the path leads to the pipe of standard output, as `/dev/stdout` does.
 #[cfg(unix)]
 pub(crate) fn leads_to_stdout(path: &Path) -> bool {
     use std::os::fd::AsFd;
@@ -51,13 +51,13 @@ impl<'a> Destination<'a> {
         Destination { to: To::Stdout(output), written: Arc::default() }
     }
 
-    /// How many bytes were written; goes on counting.
+    /// The number of bytes written, which is kept up to date.
     pub(crate) fn written(&self) -> Arc<AtomicU64> {
         self.written.clone()
     }
 
-    /// A destination at `path`. Fails if that is one of the files `inputs` itself, if nothing can be written there, or if a
-    /// file is there that is not to be replaced.
+    /// A destination at `path`. Fails if that is one of the files `inputs`, if nothing can be written there, or if a
+    /// file exists that may not be replaced.
     pub(crate) fn create<'p>(
         path: &Path,
         inputs: impl IntoIterator<Item = &'p PathBuf>,
@@ -71,7 +71,7 @@ impl<'a> Destination<'a> {
             return Ok(Destination { to, written: Arc::default() });
         }
         let named = path;
-        // A link stays one: what it points to is replaced.
+        // A symbolic link is kept: its target is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if inputs.into_iter().any(|input| fs::canonicalize(input).is_ok_and(|input| input == path)) {
             return Err(Failure::usage_of(named, "is the file that is read"));
@@ -91,7 +91,7 @@ impl<'a> Destination<'a> {
         Ok(Destination { to: To::File(create(named, overwrite)?), written: Arc::default() })
     }
 
-    /// Everything is written: files get their name.
+    /// Completes the output: files get their names.
     pub(crate) fn complete(mut self) -> Result<(), Failure> {
         self.flush()?;
         match self.to {

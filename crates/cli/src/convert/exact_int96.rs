@@ -1,7 +1,7 @@
-//! Prints INT96 exactly, each time with the digits that it has.
+//! Prints INT96 exactly, each value with its own digits.
 //!
-//! A timestamp of Arrow has one unit for all its values: one that nanoseconds do not reach takes those of all others. Text needs no such
-//! unit, so that columns with a far time are read as the bytes that are stored.
+//! A timestamp column of Arrow has one unit: a value that is out of the range of nanoseconds takes the nanoseconds from
+//! all others. Text needs no unit, so columns with such a value are read as the stored bytes.
 
 use crate::memory::bounded_options;
 use arrow_schema::{DataType, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
@@ -11,12 +11,12 @@ use marquetry::errors;
 use marquetry_text::format::scalar::INT96_MARK;
 use std::sync::Arc;
 
-/// Whether the column has timestamps whose unit is not in the file.
+/// Whether the column has timestamps without a unit in the file.
 pub(crate) fn is_int96(leaf: &marquetry::schema::Leaf) -> bool {
     leaf.physical() == marquetry::internals::encoding::PhysicalType::Int96
 }
 
-/// The schema, in which the times of `file` have units that hold them, with bytes where those are not nanoseconds.
+/// The schema, in which the times of `file` have units that hold them, with bytes in place of units other than nanoseconds.
 pub(super) fn with_exact_int96(file: &OpenFile, fitting: &SchemaRef) -> errors::Result<SchemaRef> {
     let options = int96_as_bytes(bounded_options());
     let stored = ArrowReaderMetadata::load(file.clone().into_source()?, options)?.schema().clone();
@@ -24,20 +24,20 @@ pub(super) fn with_exact_int96(file: &OpenFile, fitting: &SchemaRef) -> errors::
     Ok(Arc::new(Schema::new_with_metadata(fields, fitting.metadata().clone())))
 }
 
-/// The options, by which INT96 is read as its bytes.
+/// The options, with INT96 read as its bytes.
 pub(super) fn int96_as_bytes(options: ArrowReaderOptions) -> ArrowReaderOptions {
     options.with_type_hook(|leaf| is_int96(leaf).then_some(DataType::FixedSizeBinary(12)))
 }
 
-/// Which INT96 are bytes.
+/// Which INT96 columns are read as bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exact {
     All,
-    /// Those that nanoseconds do not hold.
+    /// Those that nanoseconds cannot hold.
     Far,
 }
 
-/// The fields of `fitting`, with bytes for its times where `stored` has them, marked as what they are.
+/// The fields of `fitting`, with the bytes of `stored` in place of its times, marked as INT96.
 pub(super) fn exact_fields(fitting: &Fields, stored: &Fields, which: Exact) -> Fields {
     fitting.iter().zip(stored).map(|(fitting, stored)| exact(fitting, stored, which)).collect()
 }

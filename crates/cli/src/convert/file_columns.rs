@@ -1,4 +1,4 @@
-//! Columns of paths that become columns of FILE: the files are read, and their bytes or what refers to them is written.
+//! Columns of paths that become FILE columns: the files are read, and their bytes or references to them are written.
 
 use crate::column_list::place_of;
 use crate::failure::Failure;
@@ -11,14 +11,14 @@ use marquetry_file_refs::{Algorithm, FileRefBuilder, Stored};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// What is typed after `--file`.
+/// The argument of `--file`.
 #[derive(Debug, Clone)]
 pub(crate) struct FileWish {
     column: String,
     stored: Stored,
 }
 
-/// `COLUMN`, `COLUMN=inline` or `COLUMN=reference`.
+/// Parses `COLUMN`, `COLUMN=inline` or `COLUMN=reference`.
 pub(crate) fn file_wish(text: &str) -> Result<FileWish, String> {
     let (column, stored) = match text.rsplit_once('=') {
         None => (text, Stored::Inline),
@@ -36,14 +36,14 @@ pub(crate) fn file_wish(text: &str) -> Result<FileWish, String> {
 pub(crate) struct FileColumns {
     pub(crate) schema: SchemaRef,
     columns: Vec<(usize, Stored)>,
-    /// What paths are relative to, and stay in; without symbolic links.
+    /// The directory that paths are relative to, and must stay in; without symbolic links.
     root: PathBuf,
-    /// The directory of the file that is written, if it is one: references to what is below it are relative.
+    /// The directory of the output, if that is a file: references to files below it are relative.
     beside: Option<PathBuf>,
 }
 
 impl FileColumns {
-    /// Fails if a column is not there, if several have its name, and if it has no text.
+    /// Fails if a column does not exist, if several have its name, or if it is not text.
     pub(crate) fn new(
         wishes: &[FileWish],
         root: &Path,
@@ -76,9 +76,9 @@ impl FileColumns {
         Ok(FileColumns { schema, columns, root, beside })
     }
 
-    /// The batch with FILE in place of paths.
+    /// The batch with FILE columns in place of paths.
     ///
-    /// Fails if a path leads to no plain file below the root, and names its column.
+    /// Fails if a path leads to no regular file below the root; the error names the column.
     pub(crate) fn apply(&self, batch: RecordBatch) -> Result<RecordBatch, Failure> {
         if self.columns.is_empty() {
             return Ok(batch);
@@ -127,7 +127,7 @@ impl FileColumns {
         files.append_file(&found, &self.uri(&found)?, None, stored)
     }
 
-    /// What refers to a file: relative to the file that is written, if it is below its directory.
+    /// The reference to a file: relative to the output if it is below its directory.
     fn uri(&self, path: &Path) -> Result<String, Error> {
         let relative = self.beside.as_ref().and_then(|beside| path.strip_prefix(beside).ok());
         let mut uri = String::new();
@@ -139,7 +139,7 @@ impl FileColumns {
                     uri.push('/');
                 }
                 name.chars().for_each(|sign| match sign {
-                    // They would say something else.
+                    // They have a meaning in references.
                     '%' | '?' | '#' | ':' => uri.push_str(&format!("%{:02X}", u32::from(sign))),
                     sign => uri.push(sign),
                 });
@@ -157,5 +157,5 @@ fn is_text(data_type: &DataType) -> bool {
     }
 }
 
-/// Of the files of a batch.
+/// Maximum bytes of the files of a batch.
 const MOST_BYTES: u64 = 1 << 30;

@@ -1,5 +1,5 @@
-//! Columns of geometries as a version of GeoParquet has them: their types, the columns that have the box of each, and the metadata, whose
-//! boxes and kinds are those of the values that were written.
+//! Geometry columns in a version of GeoParquet: their types, covering columns with the box of each geometry, and the
+//! metadata, whose boxes and kinds are those of the values that were written.
 
 use crate::failure::Failure;
 use arrow_array::builder::Float32Builder;
@@ -18,19 +18,19 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What is asked for.
+/// What the user asked for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct GeoWish {
-    /// The version; that of the file that is read if it has one.
+    /// The version; by default that of the input, if it has one.
     pub(crate) version: Option<Version>,
-    /// Columns with the box of each geometry.
+    /// Whether to add columns with the box of each geometry.
     pub(crate) covering: bool,
 }
 
-/// How columns of geometries are written.
+/// How geometry columns are written.
 pub(crate) struct GeoPlan {
     version: Version,
-    /// Whether it was asked for: then what GeoParquet cannot have is an error.
+    /// Whether it was asked for: then anything that GeoParquet does not support is an error.
     is_asked: bool,
     schema: SchemaRef,
     columns: Vec<GeoOutput>,
@@ -39,19 +39,19 @@ pub(crate) struct GeoPlan {
 
 struct GeoOutput {
     name: String,
-    /// The number of the column.
+    /// Index of the column.
     at: usize,
     bounds: GeoBounds,
-    /// Whether a column with the boxes is added.
+    /// Whether a covering column is added.
     is_covered: bool,
-    /// Whether edges are curves around a globe.
+    /// Whether edges are curves on a globe.
     is_globe: bool,
 }
 
 impl GeoPlan {
-    /// `None` if no version is asked for, and the file that is read, whose metadata these are, has none that can be read.
+    /// `None` if no version is asked for, and the input, whose metadata is `source`, has none that can be read.
     ///
-    /// Fails if there is nothing that a version could be written of, or if a version has no place for what is there.
+    /// Fails if there are no geometries for a version, or if the version does not support them.
     pub(crate) fn new(
         wish: GeoWish,
         schema: &SchemaRef,
@@ -112,17 +112,17 @@ impl GeoPlan {
         Ok(Some(GeoPlan { version, is_asked: wish.version.is_some(), schema, columns, metadata }))
     }
 
-    /// The columns that are written.
+    /// The schema of the output.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// The names of the columns of geometries.
+    /// The names of the geometry columns.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
-    /// With this encryption of the file, whose columns `plan` adds some to: boxes tell where geometries are, so they have the key of these.
+    /// Adds encryption. Covering columns reveal where geometries are, so they get the key of their geometries.
     pub(crate) fn encrypted(
         plan: Option<&GeoPlan>,
         properties: WriterProperties,
@@ -139,17 +139,17 @@ impl GeoPlan {
         properties.into_builder().with_file_encryption_properties(encryption).build()
     }
 
-    /// The columns that are written, and the metadata without what only the values tell.
+    /// The output schema, and the metadata without the parts that only the values determine.
     pub(crate) fn into_schema_and_metadata(self) -> (SchemaRef, GeoParquet) {
         (self.schema, self.metadata)
     }
 
-    /// Whether there are columns that the rows do not have yet.
+    /// Whether columns are added to the rows.
     pub(crate) fn adds_columns(&self) -> bool {
         self.columns.iter().any(|column| column.is_covered)
     }
 
-    /// The rows as they are written; their geometries are remembered.
+    /// Converts rows for the output, and records the bounds of their geometries.
     pub(crate) fn apply(&mut self, batch: &RecordBatch) -> Result<RecordBatch, Failure> {
         let mut arrays = batch.columns().to_vec();
         for column in &mut self.columns {
@@ -167,7 +167,7 @@ impl GeoPlan {
         Ok(RecordBatch::try_new(self.schema.clone(), arrays)?)
     }
 
-    /// The metadata, once all rows were written.
+    /// The metadata, after all rows were written.
     pub(crate) fn finish(mut self) -> Result<KeyValue, Failure> {
         for column in &self.columns {
             let found = column.bounds.finish();
@@ -207,12 +207,12 @@ impl GeoPlan {
     }
 }
 
-/// The schema without what the file that was read said of geometries: a stored Arrow schema would keep it; and with these pairs in the
-/// place of others.
+/// The schema without the input's metadata of geometries, which a stored Arrow schema would keep, and with these pairs
+/// replacing others.
 pub(crate) fn with_metadata(schema: &Schema, pairs: &[(String, String)]) -> SchemaRef {
     let mut schema = schema.clone();
     schema.metadata.remove(geoparquet::KEY);
-    // Of a schema without any, readers look at the file's.
+    // If a schema has no metadata, readers use that of the file.
     if !schema.metadata.is_empty() {
         let is_of_geometries = |(key, _): &&(String, String)| key == geoparquet::KEY;
         schema.metadata.extend(pairs.iter().filter(|pair| !is_of_geometries(pair)).cloned());
@@ -220,9 +220,9 @@ pub(crate) fn with_metadata(schema: &Schema, pairs: &[(String, String)]) -> Sche
     Arc::new(schema)
 }
 
-/// The column that features of GeoJSON have their geometries from.
+/// The geometry column of GeoJSON features.
 ///
-/// Fails if there is none, or if its coordinates are others than longitude and latitude.
+/// Fails if there is none, or if its coordinates are not longitude and latitude.
 pub(crate) fn geometry_column(schema: &SchemaRef, source: &[KeyValue]) -> Result<usize, Failure> {
     let value = |key: &str| source.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.as_deref());
     let old = value(geoparquet::KEY).and_then(|json| GeoParquet::parse(json).ok());
@@ -243,7 +243,7 @@ pub(crate) fn geometry_column(schema: &SchemaRef, source: &[KeyValue]) -> Result
     }
 }
 
-/// The columns of geometries.
+/// The geometry columns.
 fn geometries<'a>(
     schema: &SchemaRef,
     old: Option<&GeoParquet>,
@@ -253,7 +253,7 @@ fn geometries<'a>(
     fields.filter_map(|(at, field)| Some((at, Meaning::of(field, old, value)?))).collect()
 }
 
-/// The one that is meant where no other is named; `None` if there is none.
+/// The default geometry column; `None` if there is none.
 fn primary<'s>(
     schema: &'s SchemaRef,
     found: &[(usize, Meaning)],
@@ -265,7 +265,7 @@ fn primary<'s>(
     known.or(names.first()).copied()
 }
 
-/// The version of a file that is read, or the newest that is like it.
+/// The version of the input, or the newest one that is compatible.
 fn version_of(geo: &GeoParquet) -> Version {
     match geo.version() {
         _ if geo.is_native() => Version::V2_0,
@@ -274,7 +274,7 @@ fn version_of(geo: &GeoParquet) -> Version {
     }
 }
 
-/// The box as the metadata has it: M only behind Z. `None` if it has numbers that JSON has not.
+/// The box as in the metadata: M only after Z. `None` if a number cannot be in JSON.
 fn numbers(bbox: &BoundingBox, version: Version) -> Option<Vec<f64>> {
     let z = bbox.zmin.zip(bbox.zmax);
     let m = bbox.mmin.zip(bbox.mmax).filter(|_| z.is_some() && version == Version::V2_0);
@@ -284,10 +284,10 @@ fn numbers(bbox: &BoundingBox, version: Version) -> Option<Vec<f64>> {
     numbers.iter().all(|number| number.is_finite()).then_some(numbers)
 }
 
-/// What coordinates and edges of a column are, from wherever it is said.
+/// The meaning of a column's coordinates and edges, whatever declares it.
 struct Meaning {
     crs: Reference,
-    /// As GeoParquet and GeoArrow call them.
+    /// As named by GeoParquet and GeoArrow.
     edges: String,
 }
 
@@ -295,12 +295,12 @@ enum Reference {
     Default,
     Unknown,
     Projjson(Value),
-    /// A name that stands for a description that is not there.
+    /// The name of a description that is missing.
     Named(String),
 }
 
 impl Meaning {
-    /// `None` if the column has no geometries: neither its type nor the file's metadata says so.
+    /// `None` if neither the column's type nor the file's metadata declares geometries.
     fn of<'a>(
         field: &Field,
         old: Option<&GeoParquet>,
@@ -322,7 +322,7 @@ impl Meaning {
                 Some(Value::String(text)) => named(text, value),
                 Some(object) => Reference::Projjson(object.clone()),
             };
-            // What the metadata describes has more to say than a name. QUIRK: GeoArrow leaves a system out that is not known.
+            // The metadata describes more than a name. QUIRK: GeoArrow omits a reference system that is unknown.
             let crs = match (crs, known.map(|of| of.crs())) {
                 (Reference::Default, Some(Crs::Unknown)) => Reference::Unknown,
                 (Reference::Named(_), Some(Crs::Projjson(object))) => Reference::Projjson(object.clone()),
@@ -343,7 +343,7 @@ impl Meaning {
         Some(Meaning { crs, edges: edges.to_owned() })
     }
 
-    /// Why a version has no place for it.
+    /// Fails with the reason if a version does not support it.
     fn check(&self, version: Version) -> Result<(), String> {
         if let Reference::Named(name) = &self.crs {
             return Err(format!("GeoParquet wants {name} described by PROJJSON, which is not there"));
@@ -361,7 +361,7 @@ impl Meaning {
         }
     }
 
-    /// The field with the type that the version has for it.
+    /// The field with its type in a version.
     fn field(&self, field: &Field, version: Version) -> Field {
         let mut metadata: HashMap<String, String> = field.metadata().clone();
         metadata.retain(|key, _| key != EXTENSION && key != PARAMETERS);
@@ -402,11 +402,11 @@ impl Meaning {
     }
 }
 
-/// A reference system by its name, or by the key that its description stands under.
+/// A reference system by its name, or by the key of its description.
 fn named<'a>(text: &str, value: &dyn Fn(&str) -> Option<&'a str>) -> Reference {
     let described = text.strip_prefix("projjson:").and_then(value).unwrap_or(text);
     match (text, serde_json::from_str(described)) {
-        // In this order of axes they are the same.
+        // With this order of axes they are the same.
         ("" | "OGC:CRS84" | "EPSG:4326", _) => Reference::Default,
         (_, Ok(object @ Value::Object(_))) => Reference::Projjson(object),
         _ => Reference::Named(text.to_owned()),
@@ -430,10 +430,10 @@ fn covering_fields() -> Fields {
     NUMBERS.iter().map(|name| Field::new(*name, DataType::Float32, false)).collect()
 }
 
-/// The box of each geometry, rounded outward. An empty one has NaNs.
+/// The box of each geometry, rounded outwards. An empty geometry has NaNs.
 ///
-/// On a globe the box of points goes across the antimeridian where it is narrower so. Nowhere else: in the plane a geometry has all that
-/// is between its positions, and where curved edges run is not known here.
+/// On a globe, the box of points crosses the antimeridian if it is narrower that way. Others do not: in the plane a
+/// geometry includes everything between its positions, and where curved edges run is not known here.
 fn covering(geometries: &ArrayRef, is_globe: bool) -> Result<ArrayRef, Error> {
     let mut numbers: [Float32Builder; 4] =
         std::array::from_fn(|_| Float32Builder::with_capacity(geometries.len()));
@@ -463,7 +463,7 @@ fn bbox(wkb: &[u8], is_globe: bool) -> Result<[f32; 4], Error> {
     Ok([down(x.0), down(y.0), up(x.1), up(y.1)])
 }
 
-/// The greatest float that is not above.
+/// The greatest float that is not above `number`.
 fn down(number: f64) -> f32 {
     let near = number as f32;
     if f64::from(near) > number { near.next_down() } else { near }

@@ -1,4 +1,4 @@
-//! Formats rows as lines of text, pieces of batches in several threads.
+//! Formats rows as lines of text, splitting batches among threads.
 
 use super::sink::Part;
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 /// Appends the rows of a batch to a text.
 pub(crate) type Lines = fn(&RecordBatch, &mut String) -> Result<(), Error>;
 
-/// The rows of `batches` as lines, in their order.
+/// The rows of `batches` as lines, in order.
 pub(crate) fn formatted(
     batches: Batches,
     lines: Lines,
@@ -41,7 +41,7 @@ pub(crate) fn write_formatted(
     let mut text = String::new();
     for piece in pieces(batch) {
         text.clear();
-        // What a long row took is not kept for the next.
+        // The buffer of a long row is not kept for the next.
         if text.capacity() > 2 * PIECE_BYTES {
             text = String::new();
         }
@@ -52,8 +52,8 @@ pub(crate) fn write_formatted(
     Ok(())
 }
 
-/// The batch in pieces whose text is not much more than [`PIECE_BYTES`]: rows may be long, and the text of several pieces is
-/// in memory together.
+/// Splits a batch into pieces whose text is not much longer than [`PIECE_BYTES`]: rows may be long, and the text of
+/// several pieces is in memory at once.
 fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + use<> {
     let batch = batch.clone();
     let pieces = (text_size::plain_size(&batch) / PIECE_BYTES + 1).min(batch.num_rows().max(1));

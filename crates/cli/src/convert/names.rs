@@ -1,20 +1,20 @@
 //! Column names in text formats: each must be there, once.
 //!
-//! A column's name may be empty in Parquet, and several may have the same one. CSV headers and JSON objects cannot tell
-//! such columns apart: what would be lost gets another name.
+//! A column's name may be empty in Parquet, and several columns may have the same name. CSV headers and JSON objects
+//! cannot distinguish such columns: those that would be lost get other names.
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use marquetry_text::column_names::{filled_names, unique_filled_names};
 use std::sync::Arc;
 
-/// The schema with a name for every column, and none twice; itself if that is so.
+/// The schema with a unique name for every column; unchanged if that is so already.
 pub(crate) fn with_unique_names(schema: SchemaRef) -> SchemaRef {
     let names = unique_filled_names(names_of(&schema));
     with_names(schema, names)
 }
 
-/// The schema with a name for every column; itself if that is so.
+/// The schema with a name for every column; unchanged if that is so already.
 pub(crate) fn with_filled_names(schema: SchemaRef) -> SchemaRef {
     let names = filled_names(names_of(&schema));
     with_names(schema, names)
@@ -33,7 +33,7 @@ fn with_names(schema: SchemaRef, names: Vec<String>) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
 }
 
-/// The batch under `schema`, which is its own but for names.
+/// The batch with `schema`, which differs from its own only in names.
 pub(crate) fn renamed(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     if Arc::ptr_eq(&batch.schema(), schema) {
         return Ok(batch);

@@ -18,28 +18,28 @@ use std::io;
 /// Writes batches to a [`Destination`] as Parquet.
 pub(crate) struct ParquetSink<'a, 'b> {
     state: State<'a, 'b>,
-    /// Whether checkpoints were asked for, and their cost is told.
+    /// Whether checkpoints were asked for, so that their cost is reported.
     has_checkpoints: bool,
-    /// The Parquet file whose rows these are, if all of them are.
+    /// The Parquet file of these rows, if they are all of its rows.
     source: Option<OpenFile>,
     /// Bytes of each column in memory.
     bytes: Vec<u64>,
-    /// What a sample said of columns of VARIANT.
+    /// The shapes that were inferred for VARIANT columns.
     inferred: Vec<InferredShredding>,
-    /// Whether columns of VARIANT have another shape than in the input.
+    /// Whether VARIANT columns have another shape than in the input.
     shreds: bool,
-    /// How columns of geometries are written.
+    /// How geometry columns are written.
     geo: Option<GeoPlan>,
 }
 
-/// Rows wait while a sample of them is needed to know the columns.
+/// Rows wait as long as a sample is needed to determine the columns.
 enum State<'a, 'b> {
     Sampling(Box<Sample<'a, 'b>>),
     Writing {
         writer: Box<ArrowWriter<&'a mut Destination<'b>>>,
         shredder: Option<BatchShredder>,
     },
-    /// An error came between.
+    /// An error occurred in between.
     Failed,
 }
 
@@ -60,7 +60,7 @@ impl Sample<'_, '_> {
 }
 
 impl<'a, 'b> ParquetSink<'a, 'b> {
-    /// Begins the file, or waits for a sample if the shredding needs one.
+    /// Creates the file, or waits for a sample if shredding needs one.
     pub(super) fn new(
         destination: &'a mut Destination<'b>,
         schema: &SchemaRef,
@@ -83,14 +83,14 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
         Ok(sink)
     }
 
-    /// Begins the file, and writes the rows that wait.
+    /// Creates the file, and writes the waiting rows.
     fn begin(&mut self) -> Result<(), Failure> {
         let State::Sampling(sample) = std::mem::replace(&mut self.state, State::Failed) else {
             return Err(Failure::Check("writing failed before".to_owned()));
         };
         let Sample { destination, schema, properties, shredding, batches, .. } = *sample;
         let (shreddings, inferred) = shredding.complete(&batches, &properties)?;
-        // Columns that are not shredded go through it, too: DuckDB's have fields of objects in any order.
+        // Unshredded columns go through it, too: DuckDB writes the fields of objects in any order.
         let shredder = match variant_columns(&schema).is_empty() {
             true if shreddings.is_empty() => None,
             _ => Some(BatchShredder::new(schema.clone(), &shreddings)?),
@@ -99,7 +99,7 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
         let schema = shredder.as_ref().map_or(schema, |shredder| shredder.schema().clone());
         let writer =
             ArrowWriter::try_new_durable(destination, schema.clone(), Some(properties)).map_err(|error| {
-                // Settings that do not fit columns are the caller's; a type that Parquet has not is the input's.
+                // Settings that do not fit columns are the caller's fault; types that Parquet lacks are the input's.
                 match error.kind() {
                     ErrorKind::Argument => Failure::Usage(told(&error)),
                     ErrorKind::Unsupported if schema.fields().iter().any(|field| has_empty_struct(field)) => {
@@ -128,7 +128,7 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
         }
     }
 
-    /// Rows of the columns that the file has.
+    /// Writes rows that have the file's columns.
     fn write_rows(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
         match &mut self.state {
             State::Failed => Err(Failure::Check("writing failed before".to_owned())),
@@ -180,12 +180,12 @@ impl<'a, 'b> ParquetSink<'a, 'b> {
     }
 }
 
-/// The writer's error: values or types that Parquet cannot have, or the output cannot be written.
+/// The failure of a writer's error: unsupported values or types, or failed output.
 fn failure(error: Error) -> Failure {
     if error.kind() == ErrorKind::Argument || error.kind() == ErrorKind::Unsupported {
         return Failure::Check(told(&error));
     }
-    // What an error says of its own is its cause, and `source` what is behind that.
+    // An error's own text is its cause, and `source` what is behind that.
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<io::Error>());
     match cause.map(io::Error::kind) {
         Some(io::ErrorKind::BrokenPipe) => Failure::ClosedPipe,
@@ -194,7 +194,7 @@ fn failure(error: Error) -> Failure {
     }
 }
 
-/// The message, and the option that helps, which the library does not know.
+/// The message, with a hint to an option that helps: the library does not know our options.
 fn told(error: &Error) -> String {
     let message = error.message();
     let column = error.place().column.as_ref().map(|column| format!(", in column {column}"));

@@ -3,7 +3,7 @@
 use crate::args::WriteArgs;
 use crate::keys::EncryptArgs;
 
-/// The first of the given options that other formats have nothing for: who asks for encryption must not get plain text.
+/// The first given option that only Parquet supports: an output that was to be encrypted must not be plaintext.
 pub(crate) fn only_for_parquet(writing: &WriteArgs, encrypt: &EncryptArgs) -> Option<&'static str> {
     let given = [
         (

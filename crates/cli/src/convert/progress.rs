@@ -7,38 +7,38 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How far a conversion is.
+/// The progress of a conversion.
 pub(crate) struct Progress {
     start: Instant,
     total: Total,
-    /// What is being done.
+    /// The current phase.
     phase: &'static str,
     rows: u64,
     written: Arc<AtomicU64>,
-    /// Nothing on anything but a terminal, and not on the one that the rows go to.
+    /// Only on a terminal, and not on the one that the rows go to.
     may_show: bool,
     bar: Option<ProgressBar>,
 }
 
-/// How much there is to be done.
+/// The total amount of work.
 pub(crate) enum Total {
-    /// So many rows.
+    /// This number of rows.
     Rows(u64),
-    /// So many bytes of the input, and how many of them were read.
+    /// This number of input bytes, and a counter of those read.
     Bytes(u64, Arc<AtomicU64>),
     /// Nobody knows.
     Unknown,
 }
 
 impl Progress {
-    /// Nothing is done. `written` tells how many bytes were written.
+    /// Starts at zero. `written` counts the bytes written.
     pub(crate) fn new(total: Total, to_stdout: bool, written: Arc<AtomicU64>) -> Self {
         let may_show =
             caller::is_person() && io::stderr().is_terminal() && !(to_stdout && io::stdout().is_terminal());
         Progress { start: Instant::now(), total, phase: "", rows: 0, written, may_show, bar: None }
     }
 
-    /// Something else is being done, from the beginning.
+    /// Starts another phase.
     pub(crate) fn begin(&mut self, phase: &'static str, total: Option<Total>) {
         self.phase = phase;
         self.rows = 0;
@@ -50,7 +50,7 @@ impl Progress {
         }
     }
 
-    /// So many more rows are done.
+    /// Adds finished rows.
     pub(crate) fn advance(&mut self, rows: usize) {
         self.rows += rows as u64;
         if !self.may_show || (self.bar.is_none() && self.start.elapsed() < PATIENCE) {
@@ -65,7 +65,7 @@ impl Progress {
         bar.set_message(message(self.phase, &self.total, self.rows, self.written.load(Ordering::Relaxed)));
     }
 
-    /// How many rows are done since the beginning.
+    /// The rows finished in the current phase.
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }

@@ -13,8 +13,8 @@ use marquetry_core::write::{
 };
 use std::num::NonZeroUsize;
 
-/// The properties that `args` ask for, of a file of `fields` with rows in the order of `keys`. `source` are the pairs of the file
-/// that is read, `stored` its schema, if it is a Parquet file.
+/// The writer properties of `args`, for a file of `fields` whose rows are sorted by `keys`. `source` are the key-value
+/// pairs of the input, `stored` is its schema if it is a Parquet file.
 pub(crate) fn properties(
     args: &WriteArgs,
     fields: &Fields,
@@ -49,7 +49,7 @@ pub(crate) fn properties(
     builder.set_key_value_metadata((!pairs.is_empty()).then_some(pairs)).build()
 }
 
-/// Whether times of day are those of UTC, which Arrow has no word for. Where only some are, none is marked.
+/// Whether times of day are in UTC, which Arrow cannot express. If only some are, none is marked.
 fn has_utc_times(stored: Option<&Schema>) -> bool {
     let leaves = stored.map_or(&[][..], Schema::columns);
     let times = leaves.iter().filter_map(|leaf| match leaf.logical() {
@@ -131,14 +131,14 @@ fn column_settings(
     builder
 }
 
-/// What stands before the `=` of a setting.
+/// The columns that a setting applies to.
 enum Selected<'a> {
     All,
     Pattern(&'a str),
     Column(ColumnPath),
 }
 
-/// One name in quotes stands for the column of this name among `fields`; where there is none, for the path with these dots.
+/// A single quoted name refers to the column with this name in `fields`, or else to the path with these dots.
 fn selected<'a>(column: Option<&'a str>, fields: &Fields) -> Selected<'a> {
     if let Some((name, "")) = column.and_then(|column| unquote(column, '"')) {
         return Selected::Column(match fields.iter().any(|field| *field.name() == name) {
@@ -148,17 +148,17 @@ fn selected<'a>(column: Option<&'a str>, fields: &Fields) -> Selected<'a> {
     }
     match column {
         None => Selected::All,
-        // With names in quotes it is a path, whatever signs are in them.
+        // With quoted names it is a path, whatever characters they contain.
         Some(path) if names_of(path).join(".") != path => Selected::Column(ColumnPath::exact(names_of(path))),
         Some(pattern) if pattern.contains(['*', '?']) => Selected::Pattern(pattern),
         Some(column) => Selected::Column(ColumnPath::from(column)),
     }
 }
 
-/// The pairs of the source, but for those that describe how it is written, and the given ones over them.
+/// The source's pairs, except for those that describe how it is written, with the given ones replacing others.
 fn pairs(args: &WriteArgs, source: &[KeyValue]) -> Vec<KeyValue> {
     let is_given = |key: &str| args.metadata.iter().any(|(given, _)| given == key);
-    // They hold the schema in the words of another writer; ours may differ.
+    // They describe the schema for another writer; ours may differ.
     let is_kept = |pair: &&KeyValue| !DESCRIPTIONS.contains(&pair.key.as_str()) && !is_given(&pair.key);
     let mut pairs: Vec<KeyValue> = source.iter().filter(is_kept).cloned().collect();
     for (key, value) in &args.metadata {

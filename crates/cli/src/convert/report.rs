@@ -1,4 +1,4 @@
-//! The report of `convert`: bytes of each column before and after, and which encodings they got, and why.
+//! The report of `convert`: bytes of each column before and after, its encodings, and why they were chosen.
 
 use crate::failure::Failure;
 use crate::file_name;
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the columns took before.
+/// The sizes of columns before.
 pub(crate) enum Before {
     /// In another Parquet file: paths and bytes.
     InFile(Vec<(Arc<str>, u64)>),
@@ -39,8 +39,8 @@ impl Before {
         Before::InFile(columns)
     }
 
-    /// Bytes of the columns of a Parquet file whose variants are shredded in another way. What has no place any more counts with the
-    /// values in binary, of which it is a part.
+    /// Bytes of the columns of a Parquet file whose VARIANTs are shredded differently now. Columns that no longer exist
+    /// count with the binary values, into which they went.
     pub(crate) fn of_other_columns(metadata: &ParquetMetaData, schema: &Schema) -> Self {
         let Before::InFile(old) = Before::of_file(metadata) else { return Before::InFile(Vec::new()) };
         let mut columns: Vec<(Arc<str>, u64)> =
@@ -59,7 +59,7 @@ impl Before {
         Before::InFile(columns)
     }
 
-    /// Those of each of these columns.
+    /// The bytes of each of these columns.
     fn of(&self, leaves: &[Leaf]) -> Vec<Option<u64>> {
         let columns = match self {
             Before::InFile(columns) => columns,
@@ -69,7 +69,7 @@ impl Before {
         for (path, bytes) in columns {
             by_path.entry(&**path).or_insert(*bytes);
         }
-        // Other writers name the parts of lists and maps in other ways; the columns are still those of this order.
+        // Other writers name the parts of lists and maps differently; columns are then matched by position.
         let of = |(i, leaf): (usize, &Leaf)| {
             by_path.get(&**leaf.dotted()).or_else(|| columns.get(i).map(|(_, bytes)| bytes)).copied()
         };
@@ -77,20 +77,20 @@ impl Before {
     }
 }
 
-/// What was written.
+/// A report on the file that was written.
 pub(crate) struct SizeReport {
     rows: u64,
     row_groups: usize,
     is_before_parquet: bool,
     columns: Vec<ColumnSize>,
-    /// If checkpoints were asked for.
+    /// Set if checkpoints were asked for.
     checkpoints: Option<CheckpointCost>,
-    /// What a sample said of columns of VARIANT.
+    /// The shapes that were inferred for VARIANT columns.
     shreddings: Vec<InferredShredding>,
     metrics: WriteMetrics,
 }
 
-/// What was written of a column.
+/// A report on a column that was written.
 struct ColumnSize {
     path: Arc<str>,
     values: u64,
@@ -99,18 +99,18 @@ struct ColumnSize {
     uncompressed: u64,
     codec: String,
     encodings: Vec<EncodingSize>,
-    /// How the last chunk's encoding was chosen.
+    /// How the encoding of the last chunk was chosen.
     reason: String,
 }
 
-/// How many data pages have an encoding; not known of every writer.
+/// The number of data pages with an encoding; not all writers record it.
 struct EncodingSize {
     encoding: String,
     pages: Option<u64>,
 }
 
 impl SizeReport {
-    /// A report of the file with this footer. There is a reason for each column.
+    /// A report on the file with this footer. `reasons` has an element for each column.
     pub(crate) fn new(
         metadata: &ParquetMetaData,
         before: Before,
@@ -150,30 +150,30 @@ impl SizeReport {
         })
     }
 
-    /// The same report, of a writer with these metrics.
+    /// Adds the metrics of the writer.
     pub(super) fn with_metrics(mut self, metrics: WriteMetrics) -> Self {
         self.metrics = metrics;
         self
     }
 
-    /// What writing has cost; the report itself does not tell.
+    /// The cost of writing, which the printed report leaves out.
     pub(crate) fn metrics(&self) -> &WriteMetrics {
         &self.metrics
     }
 
-    /// The same report, which tells what checkpoints have cost as well.
+    /// Adds the cost of checkpoints.
     pub(super) fn with_checkpoints(mut self, cost: CheckpointCost) -> Self {
         self.checkpoints = Some(cost);
         self
     }
 
-    /// The same report, which tells how the shapes of variants were chosen as well.
+    /// Adds how the shapes of VARIANTs were chosen.
     pub(crate) fn with_shreddings(mut self, inferred: Vec<InferredShredding>) -> Self {
         self.shreddings = inferred;
         self
     }
 
-    /// The report as a table. `path` is the file, which has `size` bytes.
+    /// Prints the report as a table. `path` is the file, which has `size` bytes.
     pub(crate) fn print(&self, path: &Path, size: u64, output: &mut Output) -> std::io::Result<()> {
         let before = if self.is_before_parquet { ">before" } else { ">in memory" };
         let headings = ["column", ">values", before, ">after", ">ratio", "codec", "encoding", "why"];
@@ -245,7 +245,7 @@ impl ColumnSize {
         }
     }
 
-    /// Bytes before by bytes after.
+    /// Bytes before divided by bytes after.
     fn ratio(&self) -> Option<f64> {
         ratio(self.before, self.after)
     }
@@ -278,7 +278,7 @@ impl EncodingSize {
     }
 }
 
-/// The encodings of a chunk's data pages, and how many pages have each.
+/// The encodings of a chunk's data pages, with their number of pages.
 fn encodings(chunk: ColumnChunk<'_>) -> Vec<(String, Option<u64>)> {
     match chunk.encoding_stats() {
         Some(stats) => {
@@ -289,7 +289,7 @@ fn encodings(chunk: ColumnChunk<'_>) -> Vec<(String, Option<u64>)> {
     }
 }
 
-/// What checkpoints have cost in a file of `size` bytes.
+/// The cost of checkpoints in a file of `size` bytes.
 fn checkpoints_line(cost: CheckpointCost, size: u64) -> String {
     let CheckpointCost { count, bytes, time, .. } = cost;
     let share = percent(Some(bytes as f64 / size.max(1) as f64));
@@ -300,7 +300,7 @@ fn ratio(before: Option<u64>, after: u64) -> Option<f64> {
     before.filter(|_| after > 0).map(|before| before as f64 / after as f64)
 }
 
-/// Sizes that make no sense count as nothing.
+/// Invalid sizes count as zero.
 fn size(size: i64) -> u64 {
     u64::try_from(size).unwrap_or(0)
 }

@@ -28,7 +28,7 @@ pub(crate) enum Sink<'a, 'b> {
     Features(&'a mut Destination<'b>, Place),
 }
 
-/// Where in the list of features it is.
+/// The position in the list of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     First,
@@ -38,7 +38,7 @@ pub(crate) enum Place {
 /// Rows on their way to a [`Sink`].
 pub(crate) enum Part {
     Rows(RecordBatch),
-    /// So many rows as lines of text, and the memory of that.
+    /// Rows as lines of text, and the memory reserved for these.
     Lines {
         rows: usize,
         text: String,
@@ -56,7 +56,7 @@ impl Part {
 }
 
 impl<'a, 'b> Sink<'a, 'b> {
-    /// A writer of Parquet. `source` is the Parquet file whose rows these are, if all of them are.
+    /// A writer of Parquet. `source` is the Parquet file of these rows, if they are all of its rows.
     pub(crate) fn parquet(
         destination: &'a mut Destination<'b>,
         schema: &SchemaRef,
@@ -75,7 +75,7 @@ impl<'a, 'b> Sink<'a, 'b> {
         )?)))
     }
 
-    /// A writer of `target`, which is not Parquet; begins with what comes before the rows.
+    /// A writer of `target`, which is not Parquet; writes what precedes the rows.
     pub(crate) fn new(
         target: Target,
         to_stdout: bool,
@@ -124,7 +124,7 @@ impl<'a, 'b> Sink<'a, 'b> {
             (Sink::Lines(destination), Part::Lines { text, .. }) => {
                 Ok(destination.write_all(text.as_bytes())?)
             }
-            // Each feature has a comma before it, but for the first.
+            // Every feature but the first has a comma before it.
             (Sink::Features(destination, place), Part::Lines { text, .. }) => {
                 let text = if *place == Place::First { text.strip_prefix(',').unwrap_or(text) } else { text };
                 if !text.is_empty() {
@@ -138,7 +138,7 @@ impl<'a, 'b> Sink<'a, 'b> {
         }
     }
 
-    /// Writes what comes after the rows. Of Parquet there is a report.
+    /// Writes what follows the rows. Returns a report for Parquet.
     pub(crate) fn finish(self) -> Result<Option<SizeReport>, Failure> {
         match self {
             Sink::Parquet(sink) => return sink.finish().map(Some),
@@ -151,7 +151,7 @@ impl<'a, 'b> Sink<'a, 'b> {
     }
 }
 
-/// A field with a union, at any depth.
+/// A field that contains a union, at any depth.
 fn union_in(fields: &Fields) -> Option<&Field> {
     fn has_union(data_type: &DataType) -> bool {
         match data_type {

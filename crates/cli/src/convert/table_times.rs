@@ -1,4 +1,4 @@
-//! INT96 of several files as text, each time as exact as it is.
+//! INT96 of several files as text, each value exact.
 
 use super::decode_dictionaries::plain_schema;
 use super::exact_int96::{Exact, exact_fields, int96_as_bytes, is_int96};
@@ -13,8 +13,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Reads many files, and tells the schema that their rows are brought to, without dictionaries and runs. Where nanoseconds do not hold
-/// the INT96 of all files, all of it is read as the bytes that are stored.
+/// Reads many files, and returns the schema that their rows are converted to, without dictionary and run-end encoded
+/// types. If nanoseconds cannot hold the INT96 values of all files, all of them are read as the stored bytes.
 pub(crate) fn read_for_text(
     chosen: impl Fn(ArrowReaderOptions) -> Dataset,
     options: ArrowReaderOptions,
@@ -26,7 +26,7 @@ pub(crate) fn read_for_text(
     if !has_timestamps(fitting.fields(), |unit| unit != TimeUnit::Nanosecond) {
         return Ok((reader, fitting));
     }
-    // Where one file has INT96 and another what cannot become bytes, there is one unit for both.
+    // If a column is INT96 in one file, and in another a type that cannot become bytes, there is one unit for both.
     let Ok(exact) = chosen(int96_as_bytes(options)).batches() else { return Ok((reader, fitting)) };
     let fields = exact_fields(fitting.fields(), plain_schema(&exact.schema()).fields(), Exact::All);
     if fields == *fitting.fields() || !are_alike(&paths)? {
@@ -35,7 +35,7 @@ pub(crate) fn read_for_text(
     Ok((exact, Arc::new(Schema::new_with_metadata(fields, fitting.metadata().clone()))))
 }
 
-/// Whether no column is INT96 in one file and a timestamp of another kind in another. Columns are told apart by their roots.
+/// Whether no column is INT96 in one file and another kind of timestamp in another. Columns are identified by their roots.
 fn are_alike(paths: &[PathBuf]) -> errors::Result<bool> {
     let (mut int96, mut others) = (HashSet::new(), HashSet::new());
     for path in paths {
@@ -54,7 +54,7 @@ fn has_timestamps(fields: &Fields, of: impl Fn(TimeUnit) -> bool) -> bool {
     fields.iter().any(|field| is_timestamp(field.data_type(), &of))
 }
 
-/// Whether there is a timestamp of such a unit at any depth.
+/// Whether a type contains a timestamp whose unit satisfies `of`, at any depth.
 fn is_timestamp(data_type: &DataType, of: &dyn Fn(TimeUnit) -> bool) -> bool {
     use DataType::*;
     match data_type {

@@ -1,7 +1,8 @@
 //! Unifies the dictionaries of a column: one for all batches of an Arrow file.
 //!
-//! The batches of a file share the dictionary of a column, which may only grow from batch to batch. Those of Parquet's row
-//! groups, and of other Arrow files, are what they are: their values are gathered, each once, and keys are made anew.
+//! The batches of a file share the dictionary of a column, which may only grow from batch to batch. Dictionaries of
+//! Parquet row groups, and of other Arrow files, do not fulfil that: their distinct values are collected, and keys are
+//! computed anew.
 
 use super::compact_views::with_children;
 use arrow_array::cast::AsArray;
@@ -15,13 +16,13 @@ use arrow_select::concat::concat;
 use arrow_select::take::take;
 use std::collections::HashMap;
 
-/// The dictionaries of all columns so far, in the order in which columns are walked over.
+/// The dictionaries of all columns so far, in the order of a walk over the columns.
 #[derive(Default)]
 pub(crate) struct UnifiedDictionaries {
     dictionaries: Vec<Growing>,
 }
 
-/// Values, each once, and where each is.
+/// Distinct values, with the key of each.
 struct Growing {
     values: ArrayRef,
     places: HashMap<Box<[u8]>, u64>,
@@ -29,7 +30,7 @@ struct Growing {
 }
 
 impl UnifiedDictionaries {
-    /// The same rows, with dictionaries that begin as those of the batch before.
+    /// The same rows, with dictionaries that extend those of the batch before.
     pub(super) fn unify(&mut self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         let mut next = 0;
         let columns = batch.columns().iter().zip(batch.schema_ref().fields());
@@ -57,7 +58,7 @@ impl UnifiedDictionaries {
 }
 
 impl Growing {
-    /// The dictionary array with keys of these values.
+    /// The array with keys of the unified dictionary.
     fn keyed(&mut self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         let DataType::Dictionary(key_type, _) = array.data_type() else { return Ok(array.clone()) };
         let dictionary = array.as_any_dictionary();

@@ -1,4 +1,4 @@
-//! Arrow IPC: the file format and the stream format, told apart by how they begin.
+//! Arrow IPC: the file format and the stream format, distinguished by their first bytes.
 
 use super::bad_input::bad;
 use super::byte_stream::ByteStream;
@@ -19,10 +19,10 @@ pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<
     let is_file = start == MAGIC;
     let (schema, batches, bytes): (SchemaRef, Batches, Option<u64>) = match start.as_slice() {
         MAGIC => {
-            // What is still to be read of a pipe goes to the file as well.
+            // The rest of a pipe is copied to the file, too.
             let file = origin.file_after(&start, from)?;
             let reader = FileReader::try_new(BufReader::new(file), None).map_err(bad_schema)?;
-            // It is read here and there: how far is not known by bytes.
+            // It is read at random positions: bytes do not show the progress.
             (reader.schema(), Box::new(reader.map(|batch| batch.map_err(unread))), None)
         }
         [b'F', b'E', b'A', b'1', ..] => {
@@ -34,7 +34,7 @@ pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<
             (reader.schema(), Box::new(reader.map(|batch| batch.map_err(unread))), origin.bytes())
         }
     };
-    // A file has one dictionary for a column, a stream another one whenever it likes.
+    // A file has one dictionary for each column, a stream may replace it at any time.
     let (schema, batches) = match is_file && !wanted.is_sorted {
         true => (schema, batches),
         false => with_wide_keys(schema, batches),
@@ -42,7 +42,7 @@ pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<
     Ok(Input { bytes, bytes_read: origin.bytes_read(), ..Input::of_rows(schema, batches) })
 }
 
-/// The rows with dictionaries whose keys have numbers for the values of all.
+/// The rows with dictionary keys wide enough for the values of all dictionaries.
 fn with_wide_keys(schema: SchemaRef, batches: Batches) -> (SchemaRef, Batches) {
     let wide = Arc::new(wide_schema(&schema));
     if wide == schema {
@@ -52,7 +52,7 @@ fn with_wide_keys(schema: SchemaRef, batches: Batches) -> (SchemaRef, Batches) {
     (wide, Box::new(batches.map(move |batch| Ok(wide_batch(&batch?, &to)?))))
 }
 
-/// What is wrong with the schema, in words.
+/// The message of an error in the schema.
 fn bad_schema(error: ArrowError) -> Failure {
     let text = message(&error);
     match text.contains("Utf8Error") {

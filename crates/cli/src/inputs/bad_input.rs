@@ -4,12 +4,12 @@ use crate::failure::Failure;
 use marquetry_base::counted;
 use std::fmt::Display;
 
-/// The input is bad.
+/// The failure of invalid input.
 pub(super) fn bad(error: impl Display) -> Failure {
     Failure::Check(error.to_string())
 }
 
-/// A value that is none of its column's type; `place` is `line 5`.
+/// The failure of a value that does not have its column's type; `place` is `line 5`.
 pub(super) fn bad_value(place: &str, column: &str, message: &str, sample: Sample) -> Failure {
     let hint = match sample {
         Sample::First(rows) => {
@@ -23,12 +23,12 @@ pub(super) fn bad_value(place: &str, column: &str, message: &str, sample: Sample
     bad(format!("{place}, column {column}: {message}{hint}"))
 }
 
-/// Which rows the types of a column were guessed from.
+/// The rows from which the types of a column were inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sample {
-    /// So many at the beginning.
+    /// This number of rows at the beginning.
     First(u64),
-    /// All.
+    /// All rows.
     All,
     /// None: the type was given.
     None,

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where bytes come from.
+/// A source of bytes.
 pub(super) struct ByteStream {
     /// `None` is standard input.
     path: Option<PathBuf>,
-    /// What was on standard input.
+    /// The contents of standard input.
     spooled: Option<File>,
     read: Arc<AtomicU64>,
 }
@@ -34,12 +34,13 @@ impl ByteStream {
         self.path.as_deref()
     }
 
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub(super) fn given_path(&self) -> &Path {
         self.path().unwrap_or(Path::new("-"))
     }
 
-    /// How many bytes there are, and how many were read; of several inputs, which are opened again one after the other, that is not known.
+    /// The number of bytes, and a counter of those read; unknown for several inputs, which are opened again one after
+    /// the other.
     pub(super) fn progress<'a>(
         mut inputs: impl ExactSizeIterator<Item = &'a ByteStream>,
     ) -> (Option<u64>, Arc<AtomicU64>) {
@@ -49,12 +50,12 @@ impl ByteStream {
         }
     }
 
-    /// How many bytes were read.
+    /// A counter of the bytes read.
     pub(super) fn bytes_read(&self) -> Arc<AtomicU64> {
         self.read.clone()
     }
 
-    /// How many bytes there are; `None` for pipes.
+    /// The number of bytes; `None` for pipes.
     pub(super) fn bytes(&self) -> Option<u64> {
         let metadata = match (&self.path, &self.spooled) {
             (Some(path), _) => std::fs::metadata(path).ok()?,
@@ -64,8 +65,7 @@ impl ByteStream {
         metadata.is_file().then_some(metadata.len())
     }
 
-    /// Makes it possible to read more than once, or here and there: what can only be read once is copied to a file
-    /// without a name.
+    /// Makes it possible to read repeatedly, or at random positions: a pipe is copied to an unnamed file.
     pub(super) fn spool(&mut self) -> Result<(), Failure> {
         if self.spooled.is_some() || self.path.as_ref().is_some_and(|path| path.is_file()) {
             return Ok(());
@@ -77,7 +77,7 @@ impl ByteStream {
         Ok(())
     }
 
-    /// A file that can be read here and there, from its beginning.
+    /// A file for random access, positioned at its beginning.
     pub(super) fn file(&mut self) -> Result<File, Failure> {
         self.spool()?;
         self.read.store(0, Ordering::Relaxed);
@@ -92,7 +92,7 @@ impl ByteStream {
         }
     }
 
-    /// [`Self::file`], after `start` was read `from` it already.
+    /// As [`Self::file`], after `start` was already read `from` the stream.
     pub(super) fn file_after(&mut self, start: &[u8], mut from: Counted) -> Result<File, Failure> {
         if self.spooled.is_none() && !self.path.as_ref().is_some_and(|path| path.is_file()) {
             let mut file = tempfile::tempfile()?;
@@ -103,14 +103,14 @@ impl ByteStream {
         self.file()
     }
 
-    /// The bytes as they are, counted.
+    /// The raw bytes, counted.
     pub(super) fn counted(&mut self) -> Result<Counted, Failure> {
         self.read.store(0, Ordering::Relaxed);
         Ok(Counted { inner: self.stream()?, read: self.read.clone() })
     }
 
-    /// The bytes as text in UTF-8: decompressed, decoded, without a byte order mark. Without an encoding it is told by the
-    /// mark, and UTF-8 otherwise.
+    /// The bytes as UTF-8 text: decompressed, decoded, without a byte order mark. Without an encoding, the mark
+    /// determines it, or else it is UTF-8.
     pub(super) fn text(
         &mut self,
         encoding: Option<&'static Encoding>,
@@ -152,14 +152,14 @@ impl ByteStream {
     }
 }
 
-/// Up to the first four bytes, taken from `from`.
+/// Reads up to four bytes from `from`.
 fn peek(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut start = Vec::with_capacity(4);
     from.take(4).read_to_end(&mut start)?;
     Ok(start)
 }
 
-/// Bytes, counted.
+/// A reader that counts bytes.
 pub(super) struct Counted {
     inner: Box<dyn Read + Send>,
     read: Arc<AtomicU64>,

@@ -1,5 +1,5 @@
-//! The columns of `--columns` in rows that are no Parquet: whole columns, and parts of structs, by the dotted paths that the file has once
-//! it is Parquet.
+//! The columns of `--columns` in input other than Parquet: whole columns, and parts of structs, by the dotted paths
+//! that they have in Parquet.
 
 use crate::failure::Failure;
 use arrow_array::cast::AsArray;
@@ -12,28 +12,28 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// The columns that are chosen, in the order in which they were asked for, each once.
+/// The chosen columns, in the order of the option, each once.
 pub(super) struct ChosenFields {
     pub(super) schema: SchemaRef,
     columns: Vec<(usize, Part)>,
 }
 
-/// What is taken of a field.
+/// The chosen part of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Whole,
-    /// Of a struct these fields, by their places.
+    /// These fields of a struct, by index.
     Fields(BTreeMap<usize, Part>),
-    /// Of the elements of a list.
+    /// A part of a list's elements.
     Element(Box<Part>),
 }
 
 impl ChosenFields {
-    /// Fails if there is no such column, or if it is a part of something that is one value.
+    /// Fails if there is no such column, or if a path leads into a value that has no parts.
     pub(super) fn new(schema: &Schema, names: &[String]) -> Result<Self, Failure> {
         let mut columns: Vec<(usize, Part)> = Vec::new();
         for name in names {
-            // As of Parquet: as it is typed, by its names, or by them with dots between.
+            // As for Parquet: as typed, by the names in it, or by these with dots between.
             let names = names_of(name);
             let dotted = names.join(".");
             let mut found = Vec::new();
@@ -66,7 +66,7 @@ impl ChosenFields {
 }
 
 impl Part {
-    /// Takes what the other one takes, too.
+    /// Adds what `other` selects.
     fn add(&mut self, other: Part) {
         match (self, other) {
             (Part::Fields(fields), Part::Fields(more)) => {
@@ -113,7 +113,7 @@ impl Part {
                 let data = array.to_data();
                 let [elements, ..] = data.child_data() else { return Ok(array.clone()) };
                 let elements = part.array(&make_array(elements.clone()))?.to_data();
-                // The name does not matter: of a type a field is made.
+                // The name does not matter: the field is only made for its type.
                 let field = self.field(&Arc::new(Field::new("", array.data_type().clone(), true)));
                 let builder = data.into_builder().data_type(field.data_type().clone());
                 Ok(make_array(builder.child_data(vec![elements]).build()?))
@@ -126,7 +126,7 @@ fn kept(parts: &BTreeMap<usize, Part>, fields: &Fields) -> Fields {
     parts.iter().map(|(at, part)| part.field(&fields[*at])).collect()
 }
 
-/// What of the fields is at the path; of several fields of one name each.
+/// The parts of the fields at the path; of each field if several have the same name.
 fn find(fields: &Fields, path: Path<'_>) -> Result<Vec<(usize, Part)>, Error> {
     let mut found = Vec::new();
     for (at, field) in fields.iter().enumerate() {
@@ -137,7 +137,7 @@ fn find(fields: &Fields, path: Path<'_>) -> Result<Vec<(usize, Part)>, Error> {
     Ok(found)
 }
 
-/// What of the field is at the path, which begins with its name; `None` if it does not, or nothing is.
+/// The part of the field at the path, which begins with its name; `None` if it does not, or if nothing is there.
 fn part_at(field: &FieldRef, path: Path<'_>) -> Result<Option<Part>, Error> {
     match path.below(field.name()) {
         Some(None) => Ok(Some(Part::Whole)),
@@ -201,17 +201,18 @@ fn in_one_value(field: &FieldRef, rest: Path<'_>, what: &str) -> Error {
     Error::argument(format!("column {name}.{rest} is a part of {what}: choose all of {name}"))
 }
 
-/// A path, or what is left of one.
+/// A path, or the rest of one.
 #[derive(Clone, Copy)]
 enum Path<'a> {
-    /// Names with dots between them, which names may have, too.
+    /// Names with dots between; names may contain dots, too.
     Dotted(&'a str),
     /// One or more names.
     Names(&'a [String]),
 }
 
 impl Path<'_> {
-    /// What of the path stands behind the name: `None` if the path is of something else, `Some(None)` if it is the name.
+    /// The rest of the path after the name: `None` if the path does not begin with the name, `Some(None)` if it equals
+    /// the name.
     fn below(self, name: &str) -> Option<Option<Self>> {
         match self {
             Path::Dotted(path) => match path.strip_prefix(name)? {
@@ -235,7 +236,7 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// The paths of all fields, and of what can be chosen of them.
+/// The paths of all fields, and of their parts that can be chosen.
 fn all_paths(fields: &Fields, above: &str, paths: &mut Vec<String>) {
     for field in fields {
         let path = format!("{above}{}", field.name());

@@ -1,4 +1,4 @@
-//! Text in chunks of whole records, which several threads parse; the batches come in the order of the text.
+//! Text in chunks of whole records, which several threads parse; batches are returned in the order of the text.
 
 use super::bad_input::bad;
 use super::input::Batches;
@@ -11,21 +11,21 @@ use std::io::{self, BufRead, Read};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Some records that stand behind each other.
+/// Consecutive records.
 pub(super) struct Chunk {
     pub(super) bytes: Vec<u8>,
     /// Whether it is the beginning of the text.
     pub(super) is_first: bool,
 }
 
-/// What became of a chunk.
+/// The result of parsing a chunk.
 pub(super) struct Parsed {
-    /// By how much the numbers of the places behind the chunk are larger: its rows or its lines.
+    /// By how much the chunk advances the numbers of places: its rows or its lines.
     pub(super) places: u64,
     pub(super) batches: Result<Vec<RecordBatch>, Fault>,
 }
 
-/// Why a chunk cannot be parsed, once it is known how many places are before the chunk.
+/// Why a chunk cannot be parsed, as a function of the number of places before the chunk.
 pub(super) struct Fault(Box<dyn FnOnce(u64) -> Failure + Send>);
 
 impl Fault {
@@ -33,20 +33,20 @@ impl Fault {
         Fault(Box::new(failure))
     }
 
-    /// The failure of a chunk that so many places are before.
+    /// The failure of a chunk with `places` places before it.
     pub(super) fn after(self, places: u64) -> Failure {
         (self.0)(places)
     }
 }
 
-/// The bytes behind the last record that ends in these bytes; `None` if none does.
+/// Returns the number of bytes after the last record that ends in these bytes; `None` if none does.
 pub(super) type RecordEnd = Box<dyn Fn(&[u8]) -> Option<usize> + Send>;
 
-/// Cuts a text into chunks.
+/// Splits a text into chunks.
 pub(super) struct Chunks {
     from: Box<dyn BufRead + Send>,
     record_end: RecordEnd,
-    /// The beginning of a record whose end was not there.
+    /// The beginning of an incomplete record.
     rest: Vec<u8>,
     chunk_bytes: usize,
     is_first: bool,
@@ -61,7 +61,7 @@ impl Chunks {
     /// The next chunk, of about `chunk_bytes` bytes, or more if a record is longer.
     fn read(&mut self) -> io::Result<Option<Chunk>> {
         let mut bytes = std::mem::take(&mut self.rest);
-        // However few bytes a read from a pipe gives: chunks depend on nothing but the text.
+        // Whatever a read from a pipe returns: chunks depend on the text only.
         let mut most = self.chunk_bytes.max(bytes.len());
         while !self.is_at_end {
             bytes.reserve_exact(most.saturating_sub(bytes.len()));
@@ -96,7 +96,7 @@ impl Iterator for Chunks {
     }
 }
 
-/// The batches of all chunks, parsed by so many threads. Nothing comes after the first failure.
+/// The batches of all chunks, parsed by `threads` threads. Ends after the first failure.
 pub(super) fn batches(
     chunks: Chunks,
     threads: NonZeroUsize,
@@ -127,7 +127,7 @@ pub(super) fn batches(
     }))
 }
 
-/// The batches of several inputs, each of which is opened when those before it have ended. A failure is one of its file.
+/// The batches of several inputs, each of which is opened after those before it have ended. A failure names its file.
 pub(super) fn one_after_the_other(
     inputs: impl Iterator<Item = (PathBuf, Result<Batches, Failure>)> + Send + 'static,
 ) -> Batches {
@@ -137,14 +137,14 @@ pub(super) fn one_after_the_other(
     }))
 }
 
-/// The rows of a chunk in ranges of at most `batch_rows`, all about as long.
+/// Splits the rows of a chunk into ranges of at most `batch_rows`, of about equal lengths.
 pub(super) fn ranges(rows: usize, batch_rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     let count = rows.div_ceil(batch_rows.max(1)).max(1);
     let each = rows.div_ceil(count).max(1);
     (0..rows).step_by(each).map(move |start| start..rows.min(start + each))
 }
 
-/// The same rows in batches of exactly `batch_rows`, but for the last one.
+/// The same rows in batches of exactly `batch_rows`, except for the last one.
 pub(super) fn exact_batches(mut batches: Batches, schema: &SchemaRef, batch_rows: usize) -> Batches {
     let mut coalescer = BatchCoalescer::new(schema.clone(), batch_rows);
     let mut is_finished = false;
@@ -171,7 +171,7 @@ pub(super) fn exact_batches(mut batches: Batches, schema: &SchemaRef, batch_rows
     }))
 }
 
-/// Bytes of a chunk: several of them, and the values in them, are in memory for each thread.
+/// Bytes of a chunk: for each thread, several chunks and their values are in memory.
 pub(super) const CHUNK_BYTES: usize = 512 << 10;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! CSV: cells as text, whose types are given or guessed from the first rows.
+//! CSV: cells of text, whose types are given or inferred from the first rows.
 
 use super::bad_input::{Sample, bad, bad_value};
 use super::byte_stream::ByteStream;
@@ -30,7 +30,8 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Opens a CSV file, or several that are one table: with the same columns, whose types are guessed from the first rows of all of them.
+/// Opens a CSV file, or several that form a table: with the same columns, whose types are inferred from the first rows
+/// of all.
 pub(super) fn open(files: Vec<(ByteStream, Kind)>, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let given = wanted.args.schema.as_deref().map(schema_parser::read).transpose()?;
     let are_several = files.len() > 1;
@@ -63,14 +64,14 @@ pub(super) fn open(files: Vec<(ByteStream, Kind)>, wanted: &InputOptions<'_>) ->
     Ok(Input { bytes, bytes_read, ..Input::of_rows(schema, batches) })
 }
 
-/// A file whose rows are still to be read.
+/// A file whose rows are not read yet.
 struct CsvFile {
     origin: ByteStream,
     cells: Cells,
     names: Vec<String>,
-    /// What was read already, and what follows; not of several files, which are opened again one after the other.
+    /// What was already read, and the rest; `None` for several files, which are opened again one after the other.
     text: Option<(Vec<u8>, Box<dyn BufRead + Send>)>,
-    /// The first rows, from which types are guessed.
+    /// The first rows, from which types are inferred.
     sample: Vec<u8>,
 }
 
@@ -95,7 +96,7 @@ impl CsvFile {
         {
             let said =
                 format!("has one column, whose name has a {:?} in it: see --delimiter", char::from(other));
-            // There is nowhere left to say that this failed.
+            // There is nowhere left to report that this failed.
             let _ = writeln!(io::stderr(), "{}", line(origin.path(), said));
         }
         let mut sample = start.clone();
@@ -157,14 +158,14 @@ impl CsvFile {
     }
 }
 
-/// Columns, and what the types of those can be that are not given.
+/// Columns, with inferred types for those without a given one.
 #[derive(Default)]
 struct Guesses {
     columns: Vec<Column>,
     guesses: Vec<Guess>,
-    /// So many rows were looked at.
+    /// Number of rows that were examined.
     rows: u64,
-    /// Whether there were more.
+    /// Whether there are more rows.
     is_sample: bool,
 }
 
@@ -184,7 +185,7 @@ impl Guesses {
     }
 }
 
-/// The text behind the lines that are passed over.
+/// The text after the skipped lines.
 fn text(origin: &mut ByteStream, args: &InputArgs) -> Result<Box<dyn BufRead + Send>, Failure> {
     let mut text = origin.text(args.text_encoding)?;
     for _ in 0..args.skip_lines {
@@ -193,8 +194,8 @@ fn text(origin: &mut ByteStream, args: &InputArgs) -> Result<Box<dyn BufRead + S
     Ok(text)
 }
 
-/// The columns with the types that are given; the others are text until they are guessed. Fails if a given one is not
-/// there.
+/// The columns with given types; the others are text until their types are inferred. Fails if a given column does not
+/// exist.
 fn columns(names: &[String], given: Option<&Schema>) -> Result<Vec<Column>, Failure> {
     let given_fields = given.into_iter().flat_map(|given| given.fields());
     for field in given_fields {
@@ -211,28 +212,28 @@ fn columns(names: &[String], given: Option<&Schema>) -> Result<Vec<Column>, Fail
     Ok(names.iter().map(column).collect())
 }
 
-/// A column, and where its type is from.
+/// A column, and the origin of its type.
 struct Column {
     field: Field,
     sample: Sample,
 }
 
-/// How cells are told apart, and which are null.
+/// How cells are separated, and which are null.
 struct Cells {
     dialect: Dialect,
     has_header: bool,
     nulls: Vec<String>,
-    /// What numbers may be that doubles are not.
+    /// How to read numbers that a double would change.
     decimals: Decimals,
-    /// How many lines stand before the text.
+    /// Number of lines before the text.
     skipped_lines: u64,
 }
 
 impl Cells {
-    /// Of a file that begins with `start`.
+    /// For a file that begins with `start`.
     fn new(kind: Kind, args: &InputArgs, start: &[u8]) -> Result<Self, Failure> {
         let quote = byte(args.quote.unwrap_or('"'), "--quote")?;
-        // A quote before a quote is one anyway.
+        // A doubled quote is an escaped one anyway.
         let escape = args.escape.map(|escape| byte(escape, "--escape")).transpose()?;
         let escape = escape.filter(|escape| *escape != quote);
         let comment = args.comment.map(|comment| byte(comment, "--comment")).transpose()?;
@@ -250,7 +251,7 @@ impl Cells {
         Ok(Cells { dialect: Dialect { delimiter, ..dialect }, has_header, nulls, decimals, skipped_lines })
     }
 
-    /// The names of the columns: those in the header, or numbers.
+    /// The names of the columns: from the header, or numbered.
     fn names(&self, start: &[u8]) -> Result<Vec<String>, Failure> {
         let first = self.dialect.first_record(start);
         if first.is_empty() {
@@ -269,8 +270,8 @@ impl Cells {
         Chunks::new(from, Box::new(move |bytes| dialect.record_end(bytes)), chunk_bytes)
     }
 
-    /// Hands the texts of a chunk's rows to `read`, with the number of rows and where they stand, and says how many lines
-    /// there are.
+    /// Passes the texts of a chunk's rows to `read`, with the number of rows and their place, and returns the number of
+    /// lines, too.
     fn rows<T>(
         &self,
         chunk: &Chunk,
@@ -299,7 +300,7 @@ impl Cells {
         (line_ends(&chunk.bytes), read)
     }
 
-    /// The chunk's text; blank lines and comments above the header are no rows of a single column.
+    /// The text of a chunk; blank lines and comments above the header are no rows of a single column.
     fn without_blank_start<'a>(&self, chunk: &'a Chunk) -> &'a [u8] {
         let mut bytes = &chunk.bytes[..];
         if !self.has_header || !chunk.is_first {
@@ -315,7 +316,7 @@ impl Cells {
         }
     }
 
-    /// Looks at the first `most` rows, or all, for the types of columns that are not given.
+    /// Infers the types of columns without a given one from the first `most` rows, or all.
     fn guess(
         &self,
         to: &mut Guesses,
@@ -352,7 +353,7 @@ impl Cells {
         self.nulls.iter().any(|null| null == text)
     }
 
-    /// The values of a chunk, in batches of at most `batch_rows`.
+    /// Parses the values of a chunk, in batches of at most `batch_rows`.
     fn parse(&self, chunk: &Chunk, columns: &[Column], schema: &SchemaRef, batch_rows: usize) -> Parsed {
         let parse = |texts: RecordTexts<'_>, rows: usize, place: Place<'_>| {
             ranges(rows, batch_rows).map(|rows| self.batch(&texts, rows, columns, schema, place)).collect()
@@ -398,26 +399,26 @@ impl Cells {
     }
 }
 
-/// Where the records of a chunk stand.
+/// The place of the records of a chunk.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     dialect: Dialect,
     bytes: &'a [u8],
     columns: usize,
-    /// How many records are no rows.
+    /// Number of records that are no rows.
     header: usize,
-    /// How many lines are above, besides those of the chunks before.
+    /// Number of lines above that do not belong to earlier chunks.
     above: u64,
 }
 
 impl Place<'_> {
-    /// The line that a record begins in, after those of the chunks before.
+    /// The line in which a record begins, counted from the chunk.
     fn line(self, record: usize) -> u64 {
         let start = self.dialect.record_start(self.bytes, self.columns, record);
         1 + self.above + line_ends(&self.bytes[..start])
     }
 
-    /// What is wrong with a record, and its first line.
+    /// The fault of a record, with its first line.
     fn fault(self, wrong: BadRecord) -> Fault {
         let begins_as_comment = self.header > 0 && self.above == 0 && self.bytes.first() == Some(&b'#');
         let hint = match wrong {
@@ -445,7 +446,7 @@ impl Place<'_> {
     }
 }
 
-/// The first cell that is not UTF-8.
+/// The fault of the first cell that is not UTF-8.
 fn not_utf8(bytes: &[u8], records: &Records, place: Place<'_>) -> Fault {
     let is_bad = |span: &Span| {
         if span.is_null() {
@@ -472,7 +473,7 @@ fn byte(c: char, option: &str) -> Result<u8, Failure> {
     }
 }
 
-/// So much of the input is looked at for its first rows.
+/// How much of the input is examined for its first rows.
 const SAMPLE_BYTES: u64 = 8 << 20;
-/// Bytes of it that are looked at together.
+/// How much of it is examined at a time.
 const SAMPLE_CHUNK: usize = 64 << 10;

@@ -3,18 +3,18 @@
 use encoding_rs::{Decoder, DecoderResult, Encoding};
 use std::io::{self, BufRead, Read};
 
-/// Text in UTF-8. What is no text in its encoding is an error, as it is in UTF-8.
+/// Text in UTF-8. Bytes that are invalid in the encoding are an error, as in UTF-8.
 pub(super) struct Decoded {
     from: Box<dyn BufRead + Send>,
     decoder: Decoder,
     text: Vec<u8>,
-    /// How much of `text` was given.
+    /// Number of bytes of `text` that were returned.
     given: usize,
     is_at_end: bool,
 }
 
 impl Decoded {
-    /// A byte order mark goes before `encoding`, and is left out.
+    /// A byte order mark overrides `encoding`, and is left out.
     pub(super) fn new(from: Box<dyn BufRead + Send>, encoding: &'static Encoding) -> Self {
         let decoder = encoding.new_decoder();
         Decoded { from, decoder, text: Vec::new(), given: 0, is_at_end: false }
@@ -22,7 +22,7 @@ impl Decoded {
 
     fn decode(&mut self) -> io::Result<()> {
         let bytes = self.from.fill_buf()?;
-        // The longest piece whose text is sure to fit is decoded at a time.
+        // Decodes as much at a time as is sure to fit.
         let bytes = &bytes[..bytes.len().min(PIECE)];
         let most = self.decoder.max_utf8_buffer_length_without_replacement(bytes.len());
         self.text.resize(most.unwrap_or(4 * PIECE), 0);

@@ -1,5 +1,5 @@
-//! GeoJSON: properties of features are columns, as members of JSON Lines are, and `geometry` is GEOMETRY in OGC:CRS84, or in what an old
-//! file names as its `crs`.
+//! GeoJSON: properties of features are columns, like members of JSON Lines, and `geometry` is GEOMETRY in OGC:CRS84, or
+//! in the `crs` of an old file.
 
 use super::bad_input::bad;
 use super::byte_stream::ByteStream;
@@ -20,7 +20,7 @@ pub(super) fn open(origin: ByteStream, wanted: &InputOptions<'_>) -> Result<Inpu
     let crs = FeatureCrs::default();
     let input = jsonl::open(vec![origin], wanted, JsonText::Features(crs.clone()))?;
     let Some((at, field)) = input.schema.column_with_name(GEOMETRY) else { return Ok(input) };
-    // Who asks for another type has the text.
+    // If another type is given, the column has the text.
     if *field.data_type() != DataType::Utf8
         || wanted.args.schema.as_ref().is_some_and(|given| given.contains(GEOMETRY))
     {

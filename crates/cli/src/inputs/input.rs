@@ -1,4 +1,4 @@
-//! An input that is open, and how it is to be read.
+//! An open input, and options of reading.
 
 use crate::args::{InputArgs, Selection, TableArgs};
 use crate::convert::TimesAs;
@@ -13,30 +13,30 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows that are read.
+/// An open input.
 pub(crate) struct Input {
     /// The schema of every batch.
     pub(crate) schema: SchemaRef,
     /// The rows.
     pub(crate) batches: Batches,
-    /// How many rows will come, if that is known.
+    /// The number of rows, if known.
     pub(crate) rows: Option<u64>,
-    /// How many bytes the input has, if that is known, and how far it is read.
+    /// The number of bytes, if known.
     pub(crate) bytes: Option<u64>,
     /// Bytes of the input that were read so far; not counted for Parquet.
     pub(crate) bytes_read: Arc<AtomicU64>,
     /// The file, if it is a Parquet file.
     pub(crate) parquet: Option<OpenFile>,
-    /// What was lost of each Parquet file; complete after the last batch.
+    /// The losses of each Parquet file; complete after the last batch.
     pub(crate) losses: Arc<Mutex<Losses>>,
-    /// What reading has cost, if it is Parquet; complete after the last batch.
+    /// The cost of reading, if it is Parquet; complete after the last batch.
     pub(crate) metrics: Arc<Mutex<Option<ReadMetrics>>>,
     /// The files of directories and patterns that are read.
     pub(crate) files: Vec<PathBuf>,
 }
 
 impl Input {
-    /// Rows of which nothing else is known.
+    /// Rows without further information.
     pub(super) fn of_rows(schema: SchemaRef, batches: Batches) -> Self {
         Input {
             schema,
@@ -52,37 +52,38 @@ impl Input {
     }
 }
 
-/// What was lost, by file.
+/// The losses by file.
 pub(crate) type Losses = Vec<(PathBuf, LossReport)>;
 
 /// Batches of rows.
 pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Failure>> + Send>;
 
-/// What is read of an input.
+/// What to read of an input, and how.
 pub(crate) struct InputOptions<'a> {
-    /// How the input is understood.
+    /// How to interpret text.
     pub(crate) args: &'a InputArgs,
-    /// How many files become one table.
+    /// How to combine many files into a table.
     pub(crate) together: &'a TableArgs,
-    /// Which columns and rows.
+    /// Columns and rows to read.
     pub(crate) selection: &'a Selection,
-    /// At most so many rows.
+    /// Maximum number of rows.
     pub(crate) limit: Option<usize>,
     /// Rows in a batch.
     pub(crate) batch_rows: usize,
-    /// Whether all batches but the last have exactly so many; else at most.
+    /// Whether all batches but the last have exactly `batch_rows` rows; otherwise at most.
     pub(crate) exact_batches: bool,
     /// Threads that parse text.
     pub(crate) threads: NonZeroUsize,
-    /// Whether rows of different batches come together in one.
+    /// Whether rows of different batches are combined in one.
     pub(crate) is_sorted: bool,
-    /// Whether dictionaries and runs are read as their values, and text as views: for outputs that know no others.
+    /// Whether dictionary and run-end encoded columns are read as their values, and text as views, for outputs that
+    /// support no others.
     pub(crate) plain: bool,
-    /// What becomes of INT96 then.
+    /// How INT96 is read then.
     pub(crate) times: TimesAs,
 }
 
-/// Puts down what was lost, or what reading has cost.
+/// Stores losses, or the cost of reading.
 pub(super) fn put_down<T>(place: &Mutex<T>, found: T) {
     *place.lock().unwrap_or_else(PoisonError::into_inner) = found;
 }

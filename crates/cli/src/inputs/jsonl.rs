@@ -39,17 +39,17 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How the objects stand in a text.
+/// How objects are arranged in a text.
 #[derive(Debug, Clone)]
 pub(super) enum JsonText {
     /// One on each line, or all in one array.
     Lines,
-    /// As features of a collection, whose reference system is found there.
+    /// As features of a collection; its reference system is recorded in the value.
     Features(FeatureCrs),
 }
 
-/// Opens a JSON Lines file, or one that is read as such; or several that are one table, whose columns are guessed from the first lines of all
-/// of them.
+/// Opens a JSON Lines file, or one that is read as such; or several that form a table, whose columns are inferred from
+/// the first lines of all.
 pub(super) fn open(
     files: Vec<ByteStream>,
     wanted: &InputOptions<'_>,
@@ -93,10 +93,10 @@ pub(super) fn open(
     Ok(Input { bytes, bytes_read, ..Input::of_rows(schema, batches) })
 }
 
-/// A file whose lines are still to be read.
+/// A file whose lines are not read yet.
 struct JsonFile {
     origin: ByteStream,
-    /// Its text, and what a line is in it; not of several files, which are opened again one after the other.
+    /// Its text, and what a line is called; `None` for several files, which are opened again one after the other.
     text: Option<Text>,
 }
 
@@ -137,17 +137,17 @@ impl JsonFile {
     }
 }
 
-/// What the first lines are.
+/// What was inferred from the first lines.
 #[derive(Default)]
 struct Guessed {
     members: Members,
-    /// So many were looked at.
+    /// Number of lines that were examined.
     rows: u64,
-    /// Whether there were more.
+    /// Whether there are more lines.
     is_sample: bool,
 }
 
-/// The text with an object on each line, and what a line is in the file.
+/// The text with an object on each line, and what such a line is called in the file.
 fn text(origin: &mut ByteStream, args: &InputArgs, form: &JsonText) -> Result<Text, Failure> {
     let mut text = origin.text(args.text_encoding)?;
     if let JsonText::Features(crs) = form {
@@ -161,7 +161,7 @@ fn text(origin: &mut ByteStream, args: &InputArgs, form: &JsonText) -> Result<Te
             Some(b'[') => {
                 return Ok((Box::new(BufReader::new(LineReader::new(ArrayLines::new(text)))), "object"));
             }
-            // Lines are counted: no more is taken than what there is to look at.
+            // Lines are counted: only what was examined is consumed.
             None if blanks > 0 && !start.contains(&b'\n') => text.consume(blanks),
             _ => return Ok((text, LINE)),
         }
@@ -179,7 +179,7 @@ struct Column {
     expected: Expected,
 }
 
-/// The members that were seen, of the given type if there is one, then those that were only given.
+/// The members that were seen, with the given type if there is one, followed by those that were only given.
 fn columns(members: &Members, given: Option<&Schema>, sample: Sample, mixed: Mixed) -> Vec<Column> {
     let seen = members.fields(mixed);
     let given_type =
@@ -199,7 +199,7 @@ fn columns(members: &Members, given: Option<&Schema>, sample: Sample, mixed: Mix
     of_seen.chain(of_unseen).collect()
 }
 
-/// What the first rows are, up to so many rows and bytes, and which they were.
+/// Infers members from the first rows, up to `most` rows and `most_bytes` bytes, and returns which rows these were.
 fn guess(
     from: &mut impl NextLine,
     most: u64,
@@ -225,7 +225,7 @@ fn guess(
             Ok(Value::Object(object)) => to.members.add(&object, decimals),
             Ok(_) => return Err(bad(format!("{place} {line}: is no JSON object"))),
             Err(error) => {
-                // The first object goes on in the next line.
+                // The first object continues on the next line.
                 let hint = if error.is_eof() && seen == 0 && place == LINE { SEVERAL_LINES } else { "" };
                 let error = without_line(&error);
                 return Err(bad(format!("{place} {line}: must be one whole JSON object: {error}{hint}")));
@@ -237,11 +237,11 @@ fn guess(
     Ok(())
 }
 
-/// What is wrong in a line of the file, which the error counts from itself.
+/// The message of an error in a line of the file; the error counts lines from its own text.
 fn without_line(error: &serde_json::Error) -> String {
     let place = format!(" at line {} column {}", error.line(), error.column());
     match error.to_string().strip_suffix(&place) {
-        // Behind the end of the line.
+        // After the end of the line.
         Some(what) if error.line() > 1 => format!("{what}, at its end"),
         Some(what) => format!("{what}, at column {}", error.column()),
         None => error.to_string(),
@@ -252,9 +252,9 @@ fn is_blank(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }
 
-/// Lines, one after the other.
+/// A source of lines.
 trait NextLine {
-    /// Appends the next line with its end; 0 when there is none.
+    /// Appends the next line with its end; returns 0 if there is none.
     fn next_line(&mut self, out: &mut Vec<u8>) -> std::io::Result<usize>;
 }
 
@@ -264,7 +264,7 @@ impl NextLine for Box<dyn BufRead + Send> {
     }
 }
 
-/// Lines that are kept, to be read again.
+/// Lines that are kept to be read again.
 struct Kept {
     from: Box<dyn BufRead + Send>,
     text: Vec<u8>,
@@ -278,22 +278,22 @@ impl NextLine for Kept {
     }
 }
 
-/// What objects become.
+/// Converts objects to rows.
 struct Objects {
     columns: Vec<Column>,
-    /// The names, if no column is nested.
+    /// The names of the columns, if none is nested.
     names: Option<Names>,
-    /// What every line is expected to be.
+    /// The expected form of every line.
     expected: Expected,
-    /// The schema with texts for values.
+    /// The schema with text in place of values.
     raw: SchemaRef,
     schema: SchemaRef,
     sample: Sample,
-    /// How strictly numbers are read whose type was guessed.
+    /// How strictly numbers of inferred types are read.
     strictness: Strictness,
-    /// Whether members that are no columns are left out.
+    /// Whether unknown members are ignored.
     ignore_unknown: bool,
-    /// What is counted in errors: a `line`, or an `object` of an array.
+    /// What errors count: a `line`, or an `object` of an array.
     place: &'static str,
 }
 
@@ -308,7 +308,7 @@ impl Objects {
         Objects { columns, names, expected, raw, schema, sample, strictness, ignore_unknown, place }
     }
 
-    /// The values of a chunk, in batches of at most `batch_rows`.
+    /// Parses the values of a chunk, in batches of at most `batch_rows`.
     fn parse(&self, chunk: &Chunk, batch_rows: usize) -> Parsed {
         let bytes = &chunk.bytes[..];
         let batches = match self.members(bytes) {
@@ -334,14 +334,14 @@ impl Objects {
         Parsed { places: memchr_iter(b'\n', bytes).count() as u64, batches }
     }
 
-    /// The members of all objects, if there is nothing unusual about them.
+    /// The members of all objects, if these have only a simple form.
     fn members<'a>(&self, bytes: &'a [u8]) -> Option<(&'a str, Records)> {
         u32::try_from(bytes.len()).ok()?;
         let text = str::from_utf8(bytes).ok()?;
         Some((text, self.names.as_ref()?.members(text)?))
     }
 
-    /// The rows of lines that may have anything in them.
+    /// The rows of lines of any form.
     fn decoded(&self, lines: &[Line<'_>]) -> Result<RecordBatch, Fault> {
         let mut text = Vec::new();
         for line in lines {
@@ -355,7 +355,7 @@ impl Objects {
         self.batch(lines.len(), members, |at| lines.get(at).copied())
     }
 
-    /// The values of some rows, given those of each column, and the line of each row.
+    /// Builds a batch of rows from the values of each column; `line` returns the line of a row.
     fn batch<'a>(
         &self,
         rows: usize,
@@ -400,7 +400,7 @@ impl Objects {
         }
     }
 
-    /// The failure of the first line that has it.
+    /// Finds the first line with the failure.
     fn locate(&self, lines: &[Line<'_>], all: &ArrowError) -> Fault {
         let mut text = Vec::new();
         for line in lines {
@@ -443,7 +443,7 @@ impl Objects {
     }
 }
 
-/// A line with an object, and its number in its chunk, from 1.
+/// A line with an object, and its number in its chunk, counted from 1.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     number: u64,
@@ -457,13 +457,13 @@ impl Line<'_> {
     }
 }
 
-/// The lines that are not blank, without their ends.
+/// The lines that are not blank, without line ends.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
     let numbered = bytes.split(|byte| *byte == b'\n').zip(1..);
     numbered.map(|(text, number)| Line { number, text }).filter(|line| !is_blank(line.text))
 }
 
-/// So much of the input is looked at for its first rows.
+/// How much of the input is examined for its first rows.
 const SAMPLE_BYTES: u64 = 8 << 20;
 
 #[cfg(test)]

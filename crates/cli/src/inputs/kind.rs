@@ -16,7 +16,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// As was said, or by the end of the name; a file with another name is Parquet.
+    /// The format as given, or by the extension; a file with another extension is Parquet.
     pub(super) fn of(path: &Path, from: Option<Source>) -> Result<Kind, Failure> {
         match from {
             Some(Source::Parquet) => return Ok(Kind::Parquet),
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// The end of the name in small letters, without that of a compressed file: `csv` of `A.CSV.gz`.
+/// The extension in lower case, without that of compression: `csv` for `A.CSV.gz`.
 fn extension(path: &Path) -> String {
     let lower = |path: &Path| path.extension().map(|end| end.to_string_lossy().to_lowercase());
     match lower(path).as_deref() {

@@ -19,11 +19,11 @@ use marquetry::metrics::ReadMetrics;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Opens a Parquet file; columns and rows that are not wanted are not read.
+/// Opens a Parquet file; unwanted columns and rows are not read.
 pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let file = match origin.path() {
         Some(path) if !is_pipe(path) => remote::open(path)?,
-        // The footer is at the end: there is no reading from front to back.
+        // The footer is at the end, which reading from front to back cannot reach first.
         _ => OpenFile::new(Arc::new(LocalFile::new(origin.file()?)?), keys::reader_options())?,
     };
     of_file(file, &origin, wanted)
@@ -50,18 +50,18 @@ fn of_file(file: OpenFile, origin: &ByteStream, wanted: &InputOptions<'_>) -> Re
     })
 }
 
-/// Opens many files as one table, or one that is no regular file.
+/// Opens many files as one table, or one that is not a regular file.
 pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let files = match TableSource::open(paths, wanted.together)? {
         TableSource::Files(files) => files,
         TableSource::File(file) => return of_file(file, &ByteStream::new(&paths[0]), wanted),
     };
     let names = files.files().map(Path::to_owned).collect();
-    // The dictionaries of several files come together.
+    // The dictionaries of several files are combined.
     let options =
         keys::reader_options().with_int96(Int96Unit::Auto).with_hint_policy(|_, hint| Some(wide_type(hint)));
     let options = if wanted.plain { options.with_text(StringLayout::Utf8View) } else { options };
-    // Where a condition decides, files may be left out without a look at their footers.
+    // With a condition, files may be skipped without reading their footers.
     let rows = match &wanted.selection.condition {
         Some(_) => None,
         None => Some(files.num_rows()?.saturating_sub(wanted.selection.offset as u64)),
@@ -104,15 +104,15 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
     })
 }
 
-/// The same file, read in the layouts that it says were written: text as it was, dictionaries as dictionaries, with wider keys where
-/// those of all row groups need them.
+/// The file, read in the layouts of the stored Arrow schema: text as it was, dictionaries as dictionaries, with wider
+/// keys if those of all row groups together need them.
 fn stored_columns(file: OpenFile, wanted: &InputOptions<'_>) -> Result<OpenFile, Failure> {
     let source = file.clone().into_source()?;
     let options = wanted.selection.repaired_options(keys::reader_options());
     let stored = ArrowReaderMetadata::load(source.clone(), options)?.schema().clone();
     let mut fields: Vec<FieldRef> = stored.fields().iter().cloned().collect();
     if file.metadata().schema().columns().iter().any(is_int96) {
-        // Their unit is the one that holds their values, which only this reader knows.
+        // Their unit is one that holds their values, which only this reader determines.
         let fitting = file.clone().batches()?.schema();
         for (field, fitting) in fields.iter_mut().zip(fitting.fields()) {
             if contains_timestamp(fitting.data_type()) {

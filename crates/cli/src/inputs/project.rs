@@ -1,4 +1,4 @@
-//! Projects and limits inputs that cannot leave out columns and rows by themselves.
+//! Projects and limits inputs that cannot do so themselves.
 
 use super::chosen_fields::ChosenFields;
 use super::input::{Batches, Input, InputOptions};
@@ -6,7 +6,7 @@ use crate::convert::{plain_batch, plain_schema};
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
 
-/// The wanted columns and rows, in layouts that the output knows.
+/// The wanted columns and rows, in layouts that the output supports.
 pub(super) fn project(input: Input, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let Input { mut schema, mut batches, .. } = input;
     if let Some(columns) = wanted.selection.columns() {

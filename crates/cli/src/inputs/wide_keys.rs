@@ -1,8 +1,8 @@
-//! Widens dictionary keys, where several dictionaries together have too many values for them.
+//! Widens dictionary keys if several dictionaries together have too many values for them.
 //!
-//! Who writes a dictionary gives it the narrowest keys that will do: pandas' categories have keys of 8 bits. Where the rows of
-//! several such dictionaries come together, in a row group or in a batch, the values of all need numbers; and readers, who
-//! believe the stored Arrow schema, need to know.
+//! Writers give a dictionary the narrowest keys that suffice: pandas' categories have 8-bit keys. Where rows of several
+//! such dictionaries are combined, in a row group or in a batch, the keys must count the values of all; and readers,
+//! which rely on the stored Arrow schema, must know that.
 
 use crate::failure::Failure;
 use arrow_array::cast::AsArray;
@@ -17,12 +17,12 @@ use marquetry::internals::arrow::schema::narrow_key_capacity;
 use marquetry_core::read::most_distinct_values;
 use std::sync::Arc;
 
-/// The schema with keys of 32 bits where dictionaries have narrower ones.
+/// The schema with 32-bit keys in place of narrower dictionary keys.
 pub(crate) fn wide_schema(schema: &Schema) -> Schema {
     Schema::new_with_metadata(wide_fields(schema.fields()), schema.metadata().clone())
 }
 
-/// The type with keys of 32 bits where a dictionary has narrower ones.
+/// The type with 32-bit keys in place of narrower dictionary keys.
 pub(super) fn wide_type(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(keys, values) if narrow_key_capacity(keys).is_some() => {
@@ -51,7 +51,7 @@ fn wide_field(field: &FieldRef) -> FieldRef {
     }
 }
 
-/// The rows of a batch under its [`wide_schema`].
+/// A batch converted to its [`wide_schema`].
 pub(super) fn wide_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().zip(schema.fields());
     let columns = columns.map(|(column, field)| wide_array(column, field.data_type()));
@@ -59,7 +59,7 @@ pub(super) fn wide_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<Reco
     RecordBatch::try_new_with_options(schema.clone(), columns.collect::<Result<_, _>>()?, &options)
 }
 
-/// The array with the type `to`, which differs in the keys of dictionaries alone.
+/// The array converted to `to`, which differs only in dictionary keys.
 fn wide_array(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
     if array.data_type() == to {
         return Ok(array.clone());
@@ -90,21 +90,21 @@ fn child_types(nested: &DataType) -> Vec<&DataType> {
     }
 }
 
-/// Whether narrow keys have numbers for the dictionaries of all row groups together. `schema` is the whole file's.
+/// Whether narrow keys suffice for the dictionaries of all row groups together. `schema` is that of the whole file.
 ///
-/// Dictionaries of several row groups are counted as if they had no value in common.
+/// Values that occur in several dictionaries are counted repeatedly.
 pub(super) fn have_room(file: &OpenFile, schema: &Schema) -> bool {
     let (mut leaf, mut narrow) = (0, Vec::new());
     schema.fields().iter().for_each(|field| add_leaves(field.data_type(), &mut leaf, &mut narrow));
     narrow.iter().all(|(leaf, capacity)| {
         let groups = 0..file.metadata().num_row_groups();
         let values = groups.map(|group| most_values(file, group, *leaf));
-        // Who cannot tell is not sure of it.
+        // An unknown number may be too large.
         values.sum::<Result<u64, Failure>>().is_ok_and(|values| values <= *capacity)
     })
 }
 
-/// The numbers of the leaves that have narrow keys, with their capacities; `next` is the number of the next leaf.
+/// The indices of the leaves with narrow keys, and their capacities; `next` is the index of the next leaf.
 fn add_leaves(data_type: &DataType, next: &mut usize, narrow: &mut Vec<(usize, u64)>) {
     if let DataType::Dictionary(keys, _) = data_type {
         narrow.extend(narrow_key_capacity(keys).map(|capacity| (*next, capacity)));
@@ -116,7 +116,7 @@ fn add_leaves(data_type: &DataType, next: &mut usize, narrow: &mut Vec<(usize, u
     }
 }
 
-/// How many different values a chunk has at most.
+/// The maximum number of distinct values in a chunk.
 fn most_values(file: &OpenFile, row_group: usize, leaf: usize) -> Result<u64, Failure> {
     let group = file.metadata().row_group(row_group);
     if leaf >= group.num_columns() {

@@ -1,11 +1,11 @@
-//! Options about text that have no effect on the format of the input: they are errors, as the user has another input in mind.
+//! Options about text that have no effect on the input's format: they are errors, as the user expects another input.
 
 use super::kind::Kind;
 use crate::args::{Decimals, InferRows, InputArgs, Mixed, Ragged, UnknownKeys};
 use crate::failure::Failure;
 use std::path::Path;
 
-/// Fails, naming it, if an option is given that has no effect on input of this kind.
+/// Fails if an option is given that has no effect on input of this kind, and names it.
 pub(super) fn refuse(args: &InputArgs, path: &Path, kind: Kind) -> Result<(), Failure> {
     let is_csv = matches!(kind, Kind::Csv | Kind::Tsv);
     let is_json = matches!(kind, Kind::Jsonl | Kind::Geojson);
@@ -57,7 +57,7 @@ fn only_for_text(args: &InputArgs) -> Option<&'static str> {
     ])
 }
 
-/// What is said of the first option that is given.
+/// The text of the first given option.
 fn given<const N: usize>(options: [(bool, &'static str); N]) -> Option<&'static str> {
     options.into_iter().find(|(is_given, _)| *is_given).map(|(_, said)| said)
 }

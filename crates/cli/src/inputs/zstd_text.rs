@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// The text of frames.
+/// Decompresses the text of frames.
 #[cfg(feature = "zstd")]
 pub(super) fn decoder(frames: impl BufRead + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
     Ok(Box::new(zstd::stream::read::Decoder::with_buffer(frames)?))

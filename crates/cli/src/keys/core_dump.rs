@@ -2,21 +2,21 @@
 
 use marquetry::errors::Result;
 
-/// From here on no core of this process is dumped, and processes of the same user may not look into its memory.
+/// Forbids core dumps of this process from now on, and access to its memory by other processes of the same user.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn forbid() -> Result<()> {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(cannot)
 }
 
-/// From here on no core of this process is dumped.
+/// Forbids core dumps of this process from now on.
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 pub(super) fn forbid() -> Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).map_err(cannot)
 }
 
-/// There are no files of that kind.
+/// There are no core dumps here.
 #[cfg(not(unix))]
 pub(super) fn forbid() -> Result<()> {
     Ok(())

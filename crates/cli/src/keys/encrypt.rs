@@ -38,12 +38,12 @@ pub(crate) struct EncryptArgs {
     pub(crate) decided: Option<Arc<FileEncryptionProperties>>,
 }
 
-/// Where these arguments stand in `--help`.
+/// The heading of these arguments in `--help`.
 const ENCRYPTING: &str = "Encrypting the output";
 
 impl EncryptArgs {
-    /// How the output is encrypted; `None` if it is not. What was encrypted, as it is where there are keys, is not written in the
-    /// open unless that is asked for.
+    /// The encryption of the output; `None` if it is not encrypted. If the input is encrypted, or keys are given,
+    /// plaintext is only written on request.
     pub(crate) fn properties(&self) -> Result<Option<Arc<FileEncryptionProperties>>, Failure> {
         match self.asked()? {
             Some(asked) => Ok(Some(asked)),
@@ -56,7 +56,7 @@ impl EncryptArgs {
         }
     }
 
-    /// How the output is to be encrypted, if that is said.
+    /// The encryption of the output, if options state it.
     pub(crate) fn asked(&self) -> Result<Option<Arc<FileEncryptionProperties>>, Failure> {
         if self.decided.is_some() {
             return Ok(self.decided.clone());
@@ -66,20 +66,20 @@ impl EncryptArgs {
         Ok(members.map(parse).transpose()?)
     }
 
-    /// Whether the output is to be encrypted.
+    /// Whether options ask for encryption.
     pub(crate) fn is_asked(&self) -> bool {
         self.decided.is_some() || self.encrypt_file.is_some() || self.encrypt_env.is_some()
     }
 
-    /// How our own command writes: encrypted so, or in the open.
+    /// The arguments of one of our own commands: with this encryption, or in plaintext.
     pub(crate) fn decided(encryption: Option<Arc<FileEncryptionProperties>>) -> Self {
         EncryptArgs { decrypt: true, decided: encryption, ..EncryptArgs::default() }
     }
 }
 
-/// How a new file is encrypted like the one that `metadata` is the footer of; `None` if that is not encrypted.
+/// The encryption of a new file like that of the file with the footer `metadata`; `None` if that is not encrypted.
 ///
-/// Fails if keys are missing, and if what tells of them is not in the file.
+/// Fails if keys are missing, or if their key material is not in the file.
 pub(crate) fn encrypted_like(metadata: &ParquetMetaData) -> Result<Option<Arc<FileEncryptionProperties>>> {
     let Some(encryption) = encrypted_alike(metadata)? else { return Ok(None) };
     match encryption.footer_key_metadata().is_some_and(kms::is_outside) {

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The members of a JSON object in a file, or in a variable of the environment; `None` if neither is named. No core of the process is
-/// dumped once there are keys in it.
+/// The members of a JSON object in a file, or in an environment variable; `None` if neither is named. Forbids core
+/// dumps before keys are read.
 pub(super) fn object(file: Option<&Path>, variable: Option<&str>) -> Result<Option<Map<String, Value>>> {
     if file.is_some() || variable.is_some() {
         core_dump::forbid()?;
@@ -36,15 +36,15 @@ fn in_file(path: &Path) -> Result<Zeroizing<String>> {
     text.map(Zeroizing::new)
 }
 
-/// All bytes of a file.
+/// Reads all bytes of a file.
 pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>> {
     let bytes = std::fs::read(path).map_err(|error| Error::io("cannot read it", error));
     bytes.map(Zeroizing::new).map_err(|error| error.in_file(path.display().to_string()))
 }
 
-/// The members of a JSON object.
+/// Parses a JSON object.
 pub(super) fn members(text: &str) -> Result<Map<String, Value>> {
-    // What serde_json says of JSON that is none may be a part of a key.
+    // The message of serde_json about invalid JSON may contain a part of a key.
     match serde_json::from_str(text) {
         Ok(Value::Object(members)) => Ok(members),
         Ok(_) => Err(wrong("no JSON object")),
@@ -52,14 +52,14 @@ pub(super) fn members(text: &str) -> Result<Map<String, Value>> {
     }
 }
 
-/// A key for each member.
+/// The name and key of each member.
 pub(super) fn each(
     members: Map<String, Value>,
 ) -> impl Iterator<Item = Result<(String, Zeroizing<Vec<u8>>)>> {
     members.into_iter().map(|(name, value)| bytes(&name, value).map(|bytes| (name, bytes)))
 }
 
-/// The bytes that a text such as `hex:00ff` stands for. Errors have the name, and nothing of the text.
+/// The bytes of a text such as `hex:00ff`. Errors contain the name, but nothing of the text.
 pub(super) fn bytes(name: &str, value: Value) -> Result<Zeroizing<Vec<u8>>> {
     let Value::String(text) = value else { return Err(wrong(&format!("{name} is no text"))) };
     let text = Zeroizing::new(text);
@@ -72,7 +72,7 @@ pub(super) fn bytes(name: &str, value: Value) -> Result<Zeroizing<Vec<u8>>> {
     bytes.map(Zeroizing::new).ok_or_else(|| wrong(&format!("{name} is not what it begins with")))
 }
 
-/// The error of keys that are none.
+/// The error of invalid keys.
 pub(super) fn wrong(what: &str) -> Error {
     Error::argument(format!("the keys: {what}"))
 }

@@ -1,4 +1,4 @@
-//! Keys that a key management service (KMS) has wrapped: by a program that talks to it, or with master keys in the file of keys.
+//! Keys wrapped by a key management service (KMS): by a program that talks to it, or with master keys in the key file.
 
 mod program;
 
@@ -18,10 +18,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// What a file of keys says of a KMS.
+/// The KMS in a key file.
 pub(super) struct KmsSettings {
     client: Arc<dyn KmsClient>,
-    /// The file of the key material that is outside of a Parquet file.
+    /// The file with the key material of a Parquet file that does not contain it.
     key_material: Option<PathBuf>,
 }
 
@@ -61,7 +61,7 @@ impl KmsSettings {
         Ok(KmsSettings { client, key_material })
     }
 
-    /// What finds keys by their material.
+    /// A retriever of keys by their key material.
     pub(super) fn retriever(&self) -> Result<Arc<dyn KeyRetriever>> {
         let mut retriever = KmsKeyRetriever::new(self.client.clone());
         if let Some(path) = &self.key_material {
@@ -72,7 +72,7 @@ impl KmsSettings {
         Ok(Arc::new(retriever))
     }
 
-    /// New keys for a file, by the properties that parquet-java has for it. Key material that is not to be in the file is stored.
+    /// New keys for a file, by the properties of parquet-java. Key material that is not to be in the file is stored.
     pub(super) fn encryption(&self, properties: Map<String, Value>) -> Result<EncryptionPropertiesBuilder> {
         let text = |(name, value): (String, Value)| match value {
             Value::String(text) => Ok((name, text)),
@@ -95,18 +95,18 @@ impl KmsSettings {
         Ok(builder)
     }
 
-    /// Has the keys of a file wrapped anew, whose material is beside it. Returns how many there are.
+    /// Rewraps the keys of a file whose key material is beside it. Returns their number.
     pub(super) fn rotate(&self, path: &Path) -> Result<usize> {
         rotate_key_material(path, &KeyManagement::new(self.client.clone()))
     }
 }
 
-/// Whether what tells of a key, of which a file has these metadata, is outside of the file.
+/// Whether the key material that these key metadata refer to is outside of the file.
 pub(super) fn is_outside(key_metadata: &[u8]) -> bool {
     MaterialOrigin::of(key_metadata).is_ok_and(|origin| origin.is_outside)
 }
 
-/// Master keys that were given.
+/// Master keys from the key file.
 struct GivenKeys(BTreeMap<String, Zeroizing<Vec<u8>>>);
 
 impl MasterKeys for GivenKeys {

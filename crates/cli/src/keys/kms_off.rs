@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::Arc;
 
-/// None can be had.
+/// There are no settings.
 pub(super) enum KmsSettings {}
 
 impl KmsSettings {
@@ -27,7 +27,7 @@ impl KmsSettings {
     }
 }
 
-/// Whether what tells of a key is outside of the file.
+/// Whether the key material is outside of the file.
 pub(super) fn is_outside(_: &[u8]) -> bool {
     false
 }

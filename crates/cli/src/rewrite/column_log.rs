@@ -1,4 +1,4 @@
-//! What was done to each column, and what was left behind.
+//! What was done to each column, and notes.
 
 use super::Input;
 use crate::failure::Failure;
@@ -9,16 +9,16 @@ use marquetry_core::write::copy::CopiedChunk;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What was done to a chunk.
+/// What was done to a column chunk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ColumnAction {
-    /// Its bytes are those of the input.
+    /// Its bytes were copied.
     Copied,
-    /// Its pages have new headers.
+    /// Its pages got new headers.
     Sealed,
-    /// Its pages are compressed anew.
+    /// Its pages were recompressed.
     Recompressed,
-    /// Its values were decoded and encoded, for this reason.
+    /// Its values were decoded and encoded again, for this reason.
     Recoded(String),
 }
 
@@ -41,13 +41,13 @@ impl ColumnAction {
     }
 }
 
-/// What was done, and what should be known of it.
+/// Actions on columns, and notes for the user.
 pub(crate) struct ColumnLog {
-    /// For each column of the new file the action that changes most.
+    /// For each column of the new file, the action that changes it most.
     actions: Vec<Option<ColumnAction>>,
-    /// Each note once, with the number of places that it is about.
+    /// Distinct notes, with the number of places that each is about.
     notes: Vec<(String, u64)>,
-    /// Where each note stands.
+    /// The index of each note.
     places: HashMap<String, usize>,
 }
 
@@ -56,14 +56,14 @@ impl ColumnLog {
         ColumnLog { actions: vec![None; columns], notes: Vec::new(), places: HashMap::new() }
     }
 
-    /// Adds what was done to a chunk of a column.
+    /// Adds an action on a chunk of a column.
     pub(crate) fn action(&mut self, column: usize, action: ColumnAction) {
         if let Some(most) = self.actions.get_mut(column) {
             *most = most.take().max(Some(action));
         }
     }
 
-    /// Adds what happened to a copied chunk.
+    /// Adds the result of copying a chunk.
     pub(crate) fn copied(&mut self, column: usize, copied: &CopiedChunk) {
         self.action(column, ColumnAction::of(copied));
         for note in &copied.notes {
@@ -81,7 +81,7 @@ impl ColumnLog {
         }
     }
 
-    /// Tells of bloom filters that the inputs have and the new file will not.
+    /// Notes bloom filters of the inputs that the new file will lack.
     pub(crate) fn note_filters<'a>(
         &mut self,
         inputs: impl IntoIterator<Item = &'a Input>,
@@ -96,7 +96,7 @@ impl ColumnLog {
         }
     }
 
-    /// What was done to each column, in words.
+    /// The actions on columns, as text.
     pub(crate) fn actions(&self) -> Vec<String> {
         self.actions
             .iter()
@@ -113,12 +113,12 @@ impl ColumnLog {
         self.notes.iter().map(text).collect()
     }
 
-    /// The notes as a member of an object.
+    /// The notes as JSON.
     pub(crate) fn json(&self) -> Value {
         json!(self.notes())
     }
 
-    /// Writes the notes, one a line.
+    /// Prints the notes, one on each line.
     pub(crate) fn print(&self, output: &mut Output) -> Result<(), Failure> {
         for note in self.notes() {
             output.line(format!("note: {}", printable(&note)))?;

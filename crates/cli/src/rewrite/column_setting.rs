@@ -1,4 +1,4 @@
-//! Settings of `rewrite` for one column, for those that a pattern fits, or for all.
+//! Settings of `rewrite` for one column, for those that match a pattern, or for all.
 
 use glob::{MatchOptions, Pattern};
 use marquetry::errors::Error;
@@ -10,14 +10,14 @@ use marquetry_core::write::Compression;
 use std::collections::HashMap;
 use std::str::FromStr;
 
-/// A setting of the columns that a pattern fits, or of all.
+/// A setting of the columns that match a pattern, or of all.
 #[derive(Debug, Clone)]
 pub(crate) struct OfColumn<T> {
     pub(crate) column: Option<Name>,
     pub(crate) value: T,
 }
 
-/// A codec, and whether its level was asked for.
+/// A codec, and whether its level was given.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AskedCodec {
     pub(crate) compression: Compression,
@@ -25,7 +25,7 @@ pub(crate) struct AskedCodec {
 }
 
 impl AskedCodec {
-    /// Pages that have the codec stay as they are, unless there is a level.
+    /// The codec, and its level if one was given: otherwise pages with this codec stay as they are.
     pub(crate) fn parts(self) -> (Codec, Option<i32>) {
         (self.compression.codec(), self.compression.level().filter(|_| self.has_level))
     }
@@ -43,14 +43,14 @@ impl FromStr for AskedCodec {
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
     pub(crate) text: String,
-    /// The names of a path with double quotes: dots between them are parts of names. None if it has none.
+    /// The names of a path with double quotes: dots within are parts of names. `None` without quotes.
     names: Option<Vec<String>>,
-    /// None if it has no wildcards.
+    /// Empty without wildcards.
     patterns: Vec<Pattern>,
 }
 
 impl Name {
-    /// In double quotes it is no pattern, and may be empty; so may each name of a path be: `s."x.y"`.
+    /// A name in double quotes is no pattern, and may be empty. So may each name of a path: `s."x.y"`.
     pub(crate) fn new(text: &str) -> Self {
         if let Some((text, "")) = unquote(text, '"') {
             return Name { names: Some(vec![text.clone()]), text, patterns: Vec::new() };
@@ -59,7 +59,7 @@ impl Name {
         if names.join(".") != text {
             return Name { text: text.to_owned(), names: Some(names), patterns: Vec::new() };
         }
-        // Patterns are of paths, whose parts are separated by slashes.
+        // Patterns match paths whose names are separated by slashes.
         let whole = text.replace('.', "/");
         let patterns = match text.contains(['*', '?', '[']) {
             true => vec![whole.clone(), format!("{whole}/**")],
@@ -69,14 +69,15 @@ impl Name {
         Name { text: text.to_owned(), names: None, patterns }
     }
 
-    /// Its names, if it stands for no other path with these dots. One name in quotes does so only where a column is called that.
+    /// Its names, if it stands for no other path with these dots. A single quoted name does only if a column is called
+    /// that.
     fn exactly(&self, leaves: &[&Leaf]) -> Option<Vec<&str>> {
         let names = self.names.as_ref()?;
         let is_there = || leaves.iter().any(|leaf| starts_with(leaf, names));
         (names.len() > 1 || is_there()).then(|| names.iter().map(String::as_str).collect())
     }
 
-    /// Whether it fits as a pattern. `path` has slashes between its names.
+    /// Whether it matches as a pattern. `path` has slashes between its names.
     fn fits(&self, path: &str) -> bool {
         let options = MatchOptions { require_literal_separator: true, ..MatchOptions::default() };
         self.patterns.iter().any(|pattern| pattern.matches_with(path, options))
@@ -93,7 +94,7 @@ pub(crate) fn of_column<T: FromStr>(text: &str) -> Result<OfColumn<T>, String>
 where
     T::Err: ToString,
 {
-    // A column's name may have a `=` in it, what stands after it has none.
+    // A column's name may contain `=`, the value does not.
     let (column, value) = match text.rsplit_once('=') {
         Some(("", _)) => return Err("no column stands before the =".to_owned()),
         Some((column, value)) => (Some(Name::new(column)), value),
@@ -103,21 +104,21 @@ where
     Ok(OfColumn { column, value })
 }
 
-/// Settings by the columns that they are of.
+/// Settings by their columns.
 ///
-/// PERF: `optimize` says something of each of 20,000 columns, so that each cannot be compared with each.
+/// PERF: `optimize` has settings for each of 20,000 columns, so comparing each with each is too slow.
 pub(crate) struct Settings<'a, T> {
     all: &'a [OfColumn<T>],
-    /// The place of the last setting of a dotted path, of the names of one, and those of patterns.
+    /// The index of the last setting of each dotted path, of each path of quoted names, and of all patterns.
     by_path: HashMap<&'a str, usize>,
     by_names: HashMap<Vec<&'a str>, usize>,
     patterns: Vec<usize>,
-    /// Whether a setting of the same name comes later.
+    /// Whether a later setting has the same name.
     is_said_again: Vec<bool>,
 }
 
 impl<'a, T: Copy> Settings<'a, T> {
-    /// Of a table with these columns.
+    /// For a table with these columns.
     pub(crate) fn new(all: &'a [OfColumn<T>], leaves: &[&Leaf]) -> Self {
         let (mut by_path, mut by_names, mut patterns) = (HashMap::new(), HashMap::new(), Vec::new());
         let mut is_said_again = vec![false; all.len()];
@@ -132,24 +133,24 @@ impl<'a, T: Copy> Settings<'a, T> {
         Settings { all, by_path, by_names, patterns, is_said_again }
     }
 
-    /// The last setting that is said of the column, or else the last that is said of all.
+    /// The last setting that names the column, or else the last one for all.
     pub(crate) fn of(&self, leaf: &Leaf) -> Option<T> {
         let of_all = || self.all.iter().rev().find(|of| of.column.is_none());
         self.fitting(leaf).into_iter().max().map(|i| &self.all[i]).or_else(of_all).map(|of| of.value)
     }
 
-    /// A name that is none of these columns, nor one above them.
+    /// A name that matches none of these columns, nor a field above them.
     pub(crate) fn unknown(&self, leaves: &[&Leaf]) -> Option<&'a Name> {
         let mut is_known = vec![false; self.all.len()];
         for leaf in leaves {
             self.fitting(leaf).into_iter().for_each(|i| is_known[i] = true);
         }
-        // Of a name that is said twice only the last one was looked for.
+        // Of repeated names only the last one was looked up.
         let is_unknown = |i: &usize| !is_known[*i] && !self.is_said_again[*i];
         (0..self.all.len()).filter(is_unknown).find_map(|i| self.all[i].column.as_ref())
     }
 
-    /// The places of those that are said of the column, or of what it is in.
+    /// The indices of the settings of the column, or of a field above it.
     fn fitting(&self, leaf: &Leaf) -> Vec<usize> {
         let mut found: Vec<usize> =
             leaf.dotted_ancestors().filter_map(|path| self.by_path.get(path).copied()).collect();
@@ -167,7 +168,7 @@ impl<'a, T: Copy> Settings<'a, T> {
     }
 }
 
-/// Names of the old path may stand in double quotes: so they may be empty, or have dots.
+/// Parses `PATH=NAME`. Names of the old path may be quoted, so that they may be empty, or contain dots.
 pub(crate) fn rename(text: &str) -> Result<(String, String), String> {
     match text.rsplit_once('=') {
         Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_owned(), new.to_owned())),

@@ -11,29 +11,30 @@ use marquetry_core::schema::no_such_column;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A schema made of another one.
+/// A schema derived from another one.
 pub(crate) struct Edit {
-    /// The new schema, as the footer has it.
+    /// The new schema, as in the footer.
     pub(crate) elements: Vec<SchemaElement>,
     pub(crate) schema: Schema,
-    /// Which column of the old schema each of the new one is.
+    /// The column of the old schema for each of the new one.
     pub(crate) leaves: Vec<usize>,
-    /// The new names of fields, by the names of their old paths.
+    /// The new names of fields, by their old paths.
     renames: HashMap<Vec<String>, String>,
-    /// The old paths of what they are in. PERF: each of 20,000 columns may get a name, and is asked for what is in it.
+    /// The old paths of the fields above these. PERF: each of 20,000 columns may be renamed, and the fields above each
+    /// are looked up.
     above_renames: HashSet<Vec<String>>,
     keeps: Vec<bool>,
 }
 
 impl Edit {
-    /// Keeps the columns that `keeps` has a `true` for. `renames` are old paths, as options name columns, and new names.
+    /// Keeps the columns with `true` in `keeps`. `renames` are old paths, as in options, and new names.
     pub(crate) fn new(
         metadata: &ParquetMetaData,
         keeps: Vec<bool>,
         renames: &[(String, String)],
     ) -> Result<Self, Error> {
         let old = metadata.schema();
-        // A file may have rows and no columns; it stays as it is.
+        // A file may have rows without columns; it stays as it is.
         if !keeps.is_empty() && !keeps.contains(&true) {
             return Err(Error::argument("no column is left"));
         }
@@ -52,13 +53,13 @@ impl Edit {
         edit.elements = walk.take(&edit, &mut Vec::new(), true).unwrap_or_default();
         edit.schema = Schema::from_thrift(&edit.elements, &Limits::default())?;
         if !edit.renames.is_empty() {
-            // A file that has a name twice keeps it so.
+            // Names that were already repeated in the file may stay so.
             check_names(edit.schema.fields(), "")?;
         }
         Ok(edit)
     }
 
-    /// Gives a column of the root another annotation, and says which column of the new schema it is.
+    /// Changes the annotation of a root column, and returns its index in the new schema.
     pub(crate) fn set_logical_type(
         &mut self,
         name: &str,
@@ -69,7 +70,7 @@ impl Edit {
         let known = self.schema.columns().iter().map(|leaf| &**leaf.dotted());
         let column = column.ok_or_else(|| no_such_column(name, known))?;
         let elements = self.elements.iter_mut().filter(|element| element.type_.is_some());
-        // Columns stand in the order of the schema's leaves.
+        // Columns have the order of the schema's leaves.
         elements.skip(column).take(1).for_each(|element| {
             (element.logical_type, element.converted_type) = (logical.clone(), None);
         });
@@ -77,18 +78,18 @@ impl Edit {
         Ok(column)
     }
 
-    /// Whether the new schema is another one.
+    /// Whether the new schema differs.
     pub(crate) fn changes(&self) -> bool {
         !self.renames.is_empty() || self.keeps.contains(&false)
     }
 
-    /// What a field of the old schema's root is called now; `None` if nothing of it is left.
+    /// The new name of a field of the old root; `None` if none of its columns is kept.
     pub(crate) fn new_name(&self, field: &Node) -> Option<String> {
         let name = self.renames.get(&[field.name().to_owned()][..]).map_or(field.name(), String::as_str);
         (self.kept(field).0 > 0).then(|| name.to_owned())
     }
 
-    /// The columns that rows are sorted by, up to the first that is left out.
+    /// The sorting columns, up to the first that is dropped.
     pub(crate) fn sorting(&self, old: &[SortingColumn]) -> Vec<SortingColumn> {
         let place = |column: &SortingColumn| {
             let leaf = usize::try_from(column.column_idx).ok()?;
@@ -98,7 +99,7 @@ impl Edit {
         old.iter().map_while(place).collect()
     }
 
-    /// The stored Arrow schema with the same changes; `None` if it cannot be told how they apply.
+    /// The stored Arrow schema with the same changes; `None` if it does not show how they apply.
     pub(crate) fn arrow(&self, old: &Schema, arrow: &ArrowSchema) -> Option<ArrowSchema> {
         let fields = self.arrow_fields(old.fields(), arrow.fields(), &[])?;
         Some(ArrowSchema::new_with_metadata(fields, arrow.metadata().clone()))
@@ -125,7 +126,7 @@ impl Edit {
             }
             let mut field = Field::clone(field).with_name(name);
             if kept < of || is_inside {
-                // What lists and maps call their parts differs from writer to writer; those of structs have one name.
+                // Writers name the parts of lists and maps differently; fields of structs have one name.
                 let (NodeKind::Group(nodes), DataType::Struct(fields), None) =
                     (node.kind(), field.data_type(), node.logical())
                 else {
@@ -139,7 +140,7 @@ impl Edit {
         Some(out.into())
     }
 
-    /// How many leaves below the node are kept, and of how many.
+    /// The number of kept leaves below the node, and of all.
     fn kept(&self, node: &Node) -> (usize, usize) {
         match node.kind() {
             NodeKind::Leaf(leaf) => (usize::from(self.keeps[*leaf]), 1),
@@ -150,7 +151,7 @@ impl Edit {
         }
     }
 
-    /// Fails if only a part is kept of what makes no sense in part.
+    /// Fails if only a part is kept of a field that makes no sense in part.
     fn check_parts(&self, node: &Node) -> Result<(), Error> {
         let NodeKind::Group(fields) = node.kind() else { return Ok(()) };
         let (kept, of) = self.kept(node);
@@ -176,14 +177,14 @@ impl Edit {
     }
 }
 
-/// The footer's list of fields, from where it was read up to on.
+/// The rest of the footer's list of fields, which is read from front to back.
 struct Walk<'a> {
     rest: &'a [SchemaElement],
     leaf: usize,
 }
 
 impl Walk<'_> {
-    /// The next field and all below it; `None` if nothing of it is kept.
+    /// Takes the next field and all below it; `None` if none of its columns is kept.
     fn take(&mut self, edit: &Edit, path: &mut Vec<String>, is_root: bool) -> Option<Vec<SchemaElement>> {
         let (element, rest) = self.rest.split_first()?;
         self.rest = rest;
@@ -216,7 +217,7 @@ fn below(above: &str, name: &str) -> String {
     if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") }
 }
 
-/// The names of the fields that `renames` mean: a path of just these names; or else, without quotes, any with these dots.
+/// The paths of the fields to rename: a path with exactly these names, or else, without quotes, any path with these dots.
 fn found(renames: &[(String, String)], schema: &Schema) -> Result<HashMap<Vec<String>, String>, Error> {
     let (mut exact, mut dotted) = (HashSet::new(), HashMap::new());
     if !renames.is_empty() {
@@ -241,7 +242,7 @@ fn found(renames: &[(String, String)], schema: &Schema) -> Result<HashMap<Vec<St
     Ok(out)
 }
 
-/// Tells the paths of all fields.
+/// Calls `tell` with the paths of all fields.
 fn collect_paths(fields: &[Node], above: &[String], tell: &mut dyn FnMut(&[String])) {
     for field in fields {
         let path = [above, &[field.name().to_owned()]].concat();
@@ -252,7 +253,7 @@ fn collect_paths(fields: &[Node], above: &[String], tell: &mut dyn FnMut(&[Strin
     }
 }
 
-/// Fails if two fields of a group have the same name because of a new one.
+/// Fails if a rename gives two fields of a group the same name.
 fn check_names(fields: &[Node], above: &str) -> Result<(), Error> {
     let mut names: Vec<&str> = fields.iter().map(Node::name).collect();
     names.sort_unstable();
@@ -265,7 +266,7 @@ fn check_names(fields: &[Node], above: &str) -> Result<(), Error> {
     })
 }
 
-/// Whether every part of a stored type was understood when it was decoded: those that were not are Null.
+/// Whether every part of a stored type was understood when it was decoded: others became Null.
 pub(crate) fn is_known(data_type: &DataType) -> bool {
     match data_type {
         DataType::Null => false,

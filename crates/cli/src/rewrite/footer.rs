@@ -1,4 +1,4 @@
-//! The key-value metadata that a new footer takes from those of the inputs.
+//! The key-value metadata of a new footer, taken from those of the inputs.
 
 use super::page_types::keeps_arrow_schema;
 use super::{ColumnLog, Input};
@@ -13,22 +13,22 @@ use marquetry_geo::geoparquet::KEY;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Key-value metadata on its way into a new file.
+/// Key-value metadata for a new file.
 pub(crate) struct Footer {
     pub(crate) key_values: Vec<KeyValue>,
     created_by: String,
 }
 
 impl Footer {
-    /// Everything that a file has.
+    /// All metadata of a file.
     pub(crate) fn of(input: &Input, log: &mut ColumnLog) -> Self {
         Footer::of_all(std::slice::from_ref(input), true, log)
     }
 
-    /// Everything that the inputs have, whose pages are all read by it. Where they differ about a key, the first one wins; its Arrow
-    /// schema is kept if it is true of the pages of all, and what GeoParquet says is made true of all rows.
+    /// All metadata of the inputs, whose pages are read with it. If they differ in a key, the first one wins; its Arrow
+    /// schema is kept if it fits the pages of all, and GeoParquet's metadata is merged for all rows.
     ///
-    /// Fails if pages of one would be read as other values than they are, or geometries as those of other places.
+    /// Fails if pages of an input would be read as other values, or its geometries in another reference system.
     pub(crate) fn union(inputs: &[Input], log: &mut ColumnLog) -> Result<Self, Error> {
         let keeps_arrow = keeps_arrow_schema(inputs, log)?;
         let of_inputs: Vec<_> = inputs.iter().map(super::geo_of_input).collect();
@@ -42,7 +42,7 @@ impl Footer {
 
     fn of_all(inputs: &[Input], keeps_arrow: bool, log: &mut ColumnLog) -> Self {
         let mut key_values: Vec<KeyValue> = Vec::new();
-        // A hostile footer has millions of pairs.
+        // A hostile footer may have millions of pairs.
         let mut places: HashMap<&ThriftString, usize> = HashMap::new();
         for pair in inputs.iter().flat_map(|input| input.metadata.key_value_metadata()) {
             if pair.key == ARROW_SCHEMA_META_KEY && !keeps_arrow {
@@ -50,7 +50,7 @@ impl Footer {
             }
             match places.get(&pair.key).map(|place| &key_values[*place]) {
                 Some(known) if known.value == pair.value => {}
-                // They have rules of their own.
+                // These are handled separately.
                 Some(_) if pair.key == KEY || pair.key == ARROW_SCHEMA_META_KEY => {}
                 Some(_) => log.note(&format!("metadata {:?}: the first file's value is kept", pair.key)),
                 None => {
@@ -65,7 +65,7 @@ impl Footer {
         footer
     }
 
-    /// The writers' names are kept where others that rewrite files keep them.
+    /// Keeps the writers' names in the key that other rewriters use.
     fn remember_writers(&mut self, inputs: &[Input]) {
         let mut writers: Vec<&str> = Vec::new();
         for writer in inputs.iter().filter_map(|input| input.metadata.created_by()) {
@@ -79,12 +79,12 @@ impl Footer {
         self.key_values.push(KeyValue::new(ORIGINAL_WRITER, writers.join("\n")));
     }
 
-    /// What the value of a key is.
+    /// The value of a key.
     pub(crate) fn value_of(&self, key: &str) -> Option<&str> {
         self.key_values.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.as_deref())
     }
 
-    /// Puts a value in the place of the old one, or takes key and value away.
+    /// Replaces the value of a key, or removes the key.
     pub(crate) fn set(&mut self, key: &str, value: Option<String>) {
         match value {
             Some(value) => self
@@ -96,7 +96,7 @@ impl Footer {
         }
     }
 
-    /// Puts GeoParquet's metadata in the place of the old one, or takes it away. The stored Arrow schema of some writers has it, too, where
+    /// Replaces GeoParquet's metadata, or removes it. Some writers also put it into the stored Arrow schema, where
     /// readers look first.
     pub(crate) fn set_geo(&mut self, value: Option<String>) {
         if let Some(stored) = self.value_of(ARROW_SCHEMA_META_KEY).and_then(without_geo) {
@@ -109,14 +109,15 @@ impl Footer {
         &self.created_by
     }
 
-    /// As a file writer wants it.
+    /// The settings of a file writer.
     pub(crate) fn settings(
         mut self,
         column_orders: Option<Vec<ColumnOrder>>,
         encryption: Option<Arc<FileEncryptionProperties>>,
     ) -> FileSettings {
         if encryption.is_some() {
-            // A file writer leaves out of GeoParquet's metadata what a column's key is to hide, and cannot look into an Arrow schema.
+            // A file writer hides parts of GeoParquet's metadata that a column key protects, but cannot look into an
+            // Arrow schema.
             let geo = self.value_of(KEY).map(str::to_owned);
             self.set_geo(geo);
         }
@@ -133,9 +134,9 @@ pub(crate) fn without_geo(stored: &str) -> Option<String> {
     stored_with(stored, KEY, None)
 }
 
-/// A stored Arrow schema in whose own metadata a key has this value, or is none; `None` if it stays as it is.
+/// A stored Arrow schema with this value of a key in its own metadata, or without the key; `None` if that changes nothing.
 ///
-/// QUIRK: pyarrow writes the file's metadata there, too, and reads no others, unless there are none.
+/// QUIRK: pyarrow writes the file's metadata there, too, and reads only these if there are any.
 pub(crate) fn stored_with(stored: &str, key: &str, value: Option<&str>) -> Option<String> {
     let mut schema = parse_stored_schema(stored)?;
     match value {
@@ -149,8 +150,8 @@ pub(crate) fn stored_with(stored: &str, key: &str, value: Option<&str>) -> Optio
     Some(print_stored_schema(&schema))
 }
 
-/// How a new file orders the bounds of each of its columns: as the first input does that says so. `leaf_maps` has for
-/// each input which of its columns each new one is.
+/// The orders of bounds in the new file: those of the first input that states some. `leaf_maps` has for each input the
+/// columns that the new ones come from.
 pub(crate) fn column_orders(inputs: &[Input], leaf_maps: &[Vec<usize>]) -> Option<Vec<ColumnOrder>> {
     let orders = |(input, map): (&Input, &Vec<usize>)| {
         let orders = input.metadata.column_orders()?;

@@ -1,4 +1,4 @@
-//! Carries GeoParquet metadata into a new file, where it must be true of the rows that are there.
+//! Carries GeoParquet's metadata over to a new file, for the rows in it.
 
 use super::{Edit, Input};
 use marquetry::internals::format::{BoundingBox, GeospatialStatistics};
@@ -9,14 +9,14 @@ use marquetry_geo::{GeoParquet, code_name};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The metadata of a file, if it has some that can be read.
+/// The GeoParquet metadata of a file, if it can be read.
 pub(crate) fn of_input(input: &Input) -> Option<GeoParquet> {
     GeoParquet::parse(&input.metadata.value_of(KEY)?).ok()
 }
 
-/// That of the columns that are left, under their new names.
+/// The metadata of the kept columns, with their new names.
 pub(crate) fn renamed(mut geo: GeoParquet, old: &Schema, edit: &Edit) -> Option<GeoParquet> {
-    // A field that is left out has no new name.
+    // A dropped field has no new name.
     let names: BTreeMap<&str, String> =
         old.fields().iter().filter_map(|field| Some((field.name(), edit.new_name(field)?))).collect();
     geo.rename_columns(|name| names.get(name).cloned());
@@ -40,15 +40,15 @@ fn has_numbers(group: &Node) -> bool {
     ["xmin", "ymin", "xmax", "ymax"].iter().all(|name| fields.iter().any(|field| field.name() == *name))
 }
 
-/// What is known of the geometries of a new file by the statistics of its chunks.
+/// What the statistics of chunks say of the geometries in a new file.
 #[derive(Default)]
 pub(crate) struct GeoPart {
-    /// Of each column: `None` once a chunk said nothing.
+    /// The statistics of each column; `None` if a chunk lacked them.
     columns: BTreeMap<usize, Option<Vec<GeospatialStatistics>>>,
 }
 
 impl GeoPart {
-    /// Takes a chunk of a column, which has values or none.
+    /// Takes a chunk of a column, with or without values.
     pub(crate) fn add(&mut self, column: usize, chunk: &EncodedChunk) {
         let said = chunk.metadata.geospatial_statistics.clone();
         let nulls = chunk.metadata.statistics.as_ref().and_then(|statistics| statistics.null_count);
@@ -63,7 +63,7 @@ impl GeoPart {
         }
     }
 
-    /// A kind that GeoParquet has not, and the column that has it.
+    /// A kind of geometry that GeoParquet does not have, with its column.
     pub(crate) fn foreign_kind(&self) -> Option<(usize, String)> {
         self.columns.iter().find_map(|(column, said)| {
             let codes = said.iter().flatten().flat_map(|said| said.geospatial_types.iter().flatten());
@@ -72,7 +72,7 @@ impl GeoPart {
         })
     }
 
-    /// The metadata, if the new file has all rows of the old one: what these say that is known from no chunk stays.
+    /// The metadata, if the new file has all rows of the old one: entries that no chunk's statistics give stay.
     pub(crate) fn metadata_of_all(&self, geo: GeoParquet, schema: &Schema) -> GeoParquet {
         let mut out = self.metadata(geo.clone(), schema);
         for (name, column) in geo.columns() {
@@ -87,7 +87,7 @@ impl GeoPart {
         out
     }
 
-    /// The metadata of the rows: without boxes that are not known, and kinds if there may be fewer of them.
+    /// The metadata of the new rows: without boxes that are unknown, and without kinds if there may be fewer.
     pub(crate) fn metadata(&self, mut geo: GeoParquet, schema: &Schema) -> GeoParquet {
         let names: Vec<String> = geo.columns().map(|(name, _)| name.to_owned()).collect();
         for name in names {
@@ -95,9 +95,9 @@ impl GeoPart {
             let said = leaf.and_then(|leaf| self.columns.get(&leaf)).cloned().flatten();
             let fields = geo.column_mut(&name);
             let types = said.as_ref().and_then(|said| types_of(said));
-            // A list with what GeoParquet has not would be wrong; an empty one says nothing.
+            // A list with kinds that GeoParquet lacks would be wrong; an empty one says nothing.
             let types = types.filter(|types| types.iter().all(|name| is_geometry_type(name)));
-            // One kind is that of a part, too.
+            // A single kind also holds for a part of the rows.
             let is_one =
                 fields.get("geometry_types").and_then(Value::as_array).is_some_and(|types| types.len() == 1);
             if types.is_some() || !is_one {

@@ -1,7 +1,7 @@
-//! Columns of geometries as another version of GeoParquet has them. Values stay as they are; what says that they are geometries does not.
+//! Geometry columns in another version of GeoParquet. Values stay as they are; types and metadata that mark them change.
 //!
-//! 1.0 and 1.1 have well-known binary in columns of bytes, 2.0 GEOMETRY and GEOGRAPHY, whose chunks have statistics of their own: so their
-//! chunks are encoded again where these are missing, and all else is copied.
+//! Versions 1.0 and 1.1 have well-known binary in columns of bytes, 2.0 has GEOMETRY and GEOGRAPHY, whose chunks have
+//! statistics of their own: chunks without these are encoded again, and everything else is copied.
 
 use super::{Edit, Footer, GeoPart, Input};
 use crate::convert::{GeoPlan, GeoWish};
@@ -14,10 +14,10 @@ use marquetry_core::write::EncodedChunk;
 use marquetry_geo::GeoParquet;
 use marquetry_geo::geoparquet::{KEY, Version};
 
-/// What becomes of the columns of geometries.
+/// The conversion of geometry columns.
 pub(crate) struct GeoConversion {
     version: Version,
-    /// Which columns of the new file they are.
+    /// Their indices in the new file.
     columns: Vec<usize>,
     metadata: GeoParquet,
     arrow: SchemaRef,
@@ -25,9 +25,9 @@ pub(crate) struct GeoConversion {
 }
 
 impl GeoConversion {
-    /// That of a file which is read as `arrow`; `edit` gets the new types.
+    /// The conversion of a file that is read as `arrow`; `edit` gets the new types.
     ///
-    /// Fails if there are no geometries, or if the version has no place for them.
+    /// Fails if there are no geometries, or if the version does not support them.
     pub(crate) fn new(
         version: Version,
         input: &Input,
@@ -38,7 +38,7 @@ impl GeoConversion {
         let plan = GeoPlan::new(wish, arrow, input.metadata.key_value_metadata())?;
         let plan =
             plan.ok_or_else(|| Failure::Check("no column of geometries is there for GeoParquet".to_owned()))?;
-        // A file without rows tells what the fields are stored as.
+        // Writing a file without rows gives the stored types of the fields.
         let empty = ArrowWriter::try_new(std::io::sink(), plan.schema().clone(), None)?.close()?;
         let mut columns = Vec::new();
         for name in plan.columns() {
@@ -50,24 +50,24 @@ impl GeoConversion {
         Ok(GeoConversion { version, columns, metadata, arrow: schema, seen: GeoPart::default() })
     }
 
-    /// Whether chunks of a column of the new file are encoded again: if they have no statistics, `has_statistics` says.
+    /// Whether chunks of a column of the new file are encoded again: if they lack statistics.
     pub(crate) fn needs_values(&self, column: usize, has_statistics: bool) -> bool {
         self.version == Version::V2_0 && self.columns.contains(&column) && !has_statistics
     }
 
-    /// Takes a chunk on its way into the file.
+    /// Takes a chunk that goes into the file.
     pub(crate) fn take(&mut self, column: usize, chunk: &mut EncodedChunk) {
         if !self.columns.contains(&column) {
             return;
         }
         self.seen.add(column, chunk);
         if self.version != Version::V2_0 {
-            // They are of GEOMETRY and GEOGRAPHY.
+            // These statistics are only for GEOMETRY and GEOGRAPHY.
             chunk.metadata.geospatial_statistics = None;
         }
     }
 
-    /// Leaves the old metadata out of a footer, and puts the new types into its Arrow schema.
+    /// Removes the old metadata from a footer, and puts the new types into its Arrow schema.
     pub(crate) fn change_footer(&self, footer: &mut Footer) {
         footer.set_geo(None);
         let stored = footer.value_of(ARROW_SCHEMA_META_KEY).and_then(parse_stored_schema);
@@ -83,16 +83,16 @@ impl GeoConversion {
         footer.set(ARROW_SCHEMA_META_KEY, Some(print_stored_schema(&schema)));
     }
 
-    /// The new metadata, once all chunks were taken.
+    /// The new metadata, after all chunks were taken.
     ///
-    /// Fails if there are geometries that GeoParquet has not, or with M, of which versions before 2.0 know nothing.
+    /// Fails for geometries that GeoParquet lacks, or with M, which versions before 2.0 do not support.
     pub(crate) fn finish(self, schema: &Schema) -> Result<KeyValue, Failure> {
         if let Some((column, kind)) = self.seen.foreign_kind() {
             let (name, version) = (schema.column(column).dotted(), self.version);
             let message = format!("column {name}: GeoParquet {version} has no geometries of kind {kind}");
             return Err(Failure::Check(message));
         }
-        // All rows are there: what was true of them is true of them still.
+        // The file has all rows: metadata that was true stays true.
         let metadata = self.seen.metadata_of_all(self.metadata, schema);
         for (name, column) in metadata.columns() {
             let measured = column.geometry_types().into_iter().flatten().find(|kind| kind.ends_with('M'));

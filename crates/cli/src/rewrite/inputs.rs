@@ -18,14 +18,14 @@ use marquetry_inspect::ColumnSource;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file that chunks come from.
+/// A file whose chunks are copied or encoded again.
 pub(crate) struct Input {
     pub(crate) path: PathBuf,
     pub(crate) source: Arc<dyn Source>,
-    /// What is read of it is counted there.
+    /// Counters of what is read.
     pub(crate) counters: Arc<ReadCounters>,
     pub(crate) metadata: Arc<ParquetMetaData>,
-    /// Which readers must be able to read what is encoded again.
+    /// Which readers must support what is encoded again.
     pub(crate) compat: Compat,
 }
 
@@ -34,7 +34,7 @@ impl Input {
         Input::new(path, crate::remote::open(path)?)
     }
 
-    /// One that is not encrypted, though keys were given.
+    /// Opens a plaintext file, though keys were given.
     pub(crate) fn open_plain(path: &Path) -> Result<Self, Error> {
         Input::new(path, crate::remote::open_with_options(path, ArrowReaderOptions::new())?)
     }
@@ -48,12 +48,12 @@ impl Input {
         Ok(Input { path: path.to_owned(), source, counters, metadata, compat })
     }
 
-    /// As what decodes columns wants it.
+    /// The source for decoding columns.
     pub(crate) fn columns(&self) -> ColumnSource {
         ColumnSource::new(self.source.clone(), self.metadata.clone()).with_counters(self.counters.clone())
     }
 
-    /// The chunk of a column, copied.
+    /// Copies a chunk.
     pub(crate) fn copy(
         &self,
         row_group: usize,
@@ -64,12 +64,12 @@ impl Input {
         Ok(copied.map_err(|error| error.in_file(self.name()))?)
     }
 
-    /// The path as text.
+    /// The path for display.
     pub(crate) fn name(&self) -> String {
         file_name::shown(&self.path)
     }
 
-    /// Bytes of a column in all row groups. Sizes that make no sense count as nothing.
+    /// Compressed bytes of a column in all row groups. Invalid sizes count as zero.
     pub(crate) fn compressed_size(&self, leaf: usize) -> u64 {
         let sizes = self.metadata.row_groups().map(|group| {
             let size = group.column(leaf).map_or(0, |chunk| chunk.compressed_size());
@@ -79,7 +79,7 @@ impl Input {
     }
 }
 
-/// QUIRK: pyarrow reads columns that the stored Arrow schema has as dictionaries from PLAIN and dictionary pages only.
+/// QUIRK: pyarrow reads columns that are dictionaries in the stored Arrow schema only from PLAIN and dictionary pages.
 fn compat(metadata: &ParquetMetaData) -> Compat {
     let arrow = metadata.value_of(ARROW_SCHEMA_META_KEY).and_then(|text| parse_stored_schema(&text));
     let is_dictionary = |data_type: &DataType| matches!(data_type, DataType::Dictionary(..));

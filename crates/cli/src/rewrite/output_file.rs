@@ -1,4 +1,4 @@
-//! The Parquet file that is written, whole or not at all.
+//! The Parquet file that is written, completely or not at all.
 
 use crate::failure::Failure;
 use crate::keys;
@@ -16,7 +16,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A Parquet file in the making. It appears under its name when it is finished.
+/// A Parquet file that is being written. It appears under its name when it is finished.
 pub(crate) struct OutputFile {
     path: PathBuf,
     is_encrypted: bool,
@@ -50,7 +50,7 @@ impl OutputFile {
         self.writer.add_key_value(pair);
     }
 
-    /// Where what is written is counted.
+    /// Counters of what is written.
     pub(crate) fn counters(&self) -> &Arc<WriteCounters> {
         self.writer.counters()
     }
@@ -60,19 +60,19 @@ impl OutputFile {
         self.is_encrypted
     }
 
-    /// What chunks for it are encoded with.
+    /// The memory that chunks are encoded with.
     pub(crate) fn encoder_memory(&self) -> EncoderMemory {
         EncoderMemory::counted_by(self.counters()).with_sealed_spills(keys::seal_spills(self.is_encrypted))
     }
 
-    /// Puts the file under its name. Returns its footer and its size.
+    /// Gives the file its name. Returns its footer and its size.
     pub(crate) fn finish(self) -> Result<(ParquetMetaData, u64), Failure> {
         let path = self.path.clone();
         let finished = self.finish_if(|_| Ok(true))?;
         finished.ok_or_else(|| refuse(&path, "is not written"))
     }
 
-    /// The same, if `is_wanted` says so of the file, which is whole, where it is until it has its name.
+    /// As [`finish`](Self::finish), if `is_wanted` returns true for the complete file at its temporary path.
     pub(crate) fn finish_if(
         self,
         is_wanted: impl FnOnce(&Path) -> Result<bool, Failure>,

@@ -5,9 +5,9 @@ use marquetry::errors::{Error, Result};
 use marquetry::file::metadata::ParquetMetaData;
 use marquetry::internals::arrow::schema::copied::{CopiedAs, PageTypes};
 
-/// Whether a file of all these may have the first one's stored Arrow schema. If not, all pages are what they are without one.
+/// Whether a file of all inputs may have the stored Arrow schema of the first. If not, all pages are read without one.
 ///
-/// Fails, for the first file that it is so of, if its values would be others either way.
+/// Fails for the first file whose values would change either way.
 pub(super) fn keeps_arrow_schema(inputs: &[Input], log: &mut ColumnLog) -> Result<bool> {
     let types: Vec<PageTypes> = inputs.iter().map(|input| PageTypes::of_file(&input.metadata)).collect();
     let Some((first, others)) = types.split_first().filter(|(_, others)| !others.is_empty()) else {
@@ -25,7 +25,7 @@ pub(super) fn keeps_arrow_schema(inputs: &[Input], log: &mut ColumnLog) -> Resul
         }
     }
     if wrong.is_none() && copied != CopiedAs::OtherDictionary {
-        // Without a schema of the first there is none to keep: that of another one says nothing that is lost.
+        // If the first has no schema, there is none to keep, and others lose nothing.
         if copied == CopiedAs::Alike && first.has_stored() {
             log.note("the stored Arrow schemas differ: the first file's is kept");
         } else if !first.has_stored() && others.iter().any(PageTypes::has_stored) {
@@ -43,7 +43,7 @@ pub(super) fn keeps_arrow_schema(inputs: &[Input], log: &mut ColumnLog) -> Resul
     Ok(false)
 }
 
-/// Fails if rows of `input` would be others in the file that has the footer `metadata`, whose stored Arrow schema stays.
+/// Fails if rows of `input` would change in the file with the footer `metadata`, which keeps its stored Arrow schema.
 pub(crate) fn check_appended(metadata: &ParquetMetaData, input: &Input, log: &mut ColumnLog) -> Result<()> {
     let file = PageTypes::of_file(metadata);
     match file.check_copied(&PageTypes::of_file(&input.metadata)).map_err(|error| refused(error, input))? {
@@ -60,9 +60,9 @@ pub(crate) fn check_appended(metadata: &ParquetMetaData, input: &Input, log: &mu
     Ok(())
 }
 
-/// With what would help.
+/// The error with a hint.
 fn refused(error: Error, input: &Input) -> Error {
-    // INT96 in two units is among these: what holds all of them is not known before all are read.
+    // INT96 in two units is among these: the unit that holds all values is only known after reading them.
     let hint = "pages are copied as they are: marquetry convert --union-by-name encodes the rows of several files as one table";
     let column = error.place().column.clone().unwrap_or_default();
     Error::argument(format!("{}; {hint}", error.message())).in_column(column).in_file(input.name())

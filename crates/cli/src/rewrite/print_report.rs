@@ -8,7 +8,7 @@ use marquetry::file::metadata::ParquetMetaData;
 use serde_json::Value;
 use std::path::Path;
 
-/// Writes the bytes of each column before and after, and what was done to it. `path` is the new file.
+/// Prints the bytes of each column before and after, and what was done to it. `path` is the new file.
 pub(crate) fn print_report(
     path: &Path,
     metadata: &ParquetMetaData,
@@ -22,7 +22,7 @@ pub(crate) fn print_report(
     print_report_of(path, metadata, size, before, log, output)
 }
 
-/// The same, where columns had other names before.
+/// As [`print_report`], if columns had other names before.
 pub(crate) fn print_report_of(
     path: &Path,
     metadata: &ParquetMetaData,
@@ -43,8 +43,7 @@ pub(crate) fn print_report_of(
     log.print(output)
 }
 
-/// Reports a failure with the file that it is about, which is `path` if the error names none. Only what is no failure of
-/// a file comes back.
+/// Reports a failure with its file, which is `path` if the error names none. Returns only failures that concern no file.
 pub(crate) fn report_failure(path: &Path, failure: Failure, outcome: &mut Outcome) -> Result<(), Failure> {
     match &failure {
         Failure::ClosedPipe => return Err(failure),

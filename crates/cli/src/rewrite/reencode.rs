@@ -10,13 +10,14 @@ use marquetry::schema::{Repetition, Schema};
 use marquetry_core::metadata::ColumnChunk;
 use marquetry_inspect::Reencoder;
 
-/// A reader of one row group whose rows are written as the column `to` of another schema, in which more may be null.
+/// A reader of one row group whose rows are written as the column `to` of another schema, in which more fields are
+/// nullable.
 pub(crate) fn into_column(input: &Input, row_group: usize, leaf: usize, to: (&Schema, usize)) -> Reencoder {
     let levels = widened_levels(&repetitions(input.metadata.schema(), leaf), &repetitions(to.0, to.1));
     Reencoder::new(&input.columns(), &[row_group], leaf, true).into_column(to.0.column(to.1).clone(), levels)
 }
 
-/// Whether bounds that are written anew are in the order that the file gives for the column.
+/// Whether new bounds have the order that the file states for the column.
 pub(crate) fn has_order_of_bounds(physical: PhysicalType, order: Option<&ColumnOrder>) -> bool {
     match order {
         // SPEC: INT96 has bounds in no other order, and no other type has them in this one.
@@ -26,8 +27,8 @@ pub(crate) fn has_order_of_bounds(physical: PhysicalType, order: Option<&ColumnO
     }
 }
 
-/// The level of a column in which more may be null, for each level that there was: how many of its fields may be missing
-/// above the first that is.
+/// The new definition level for each old one, for a column with more nullable fields: the number of nullable fields
+/// above the first that is missing.
 fn widened_levels(from: &[Repetition], to: &[Repetition]) -> Vec<u8> {
     let may_miss = |repetition: &&Repetition| **repetition != Repetition::Required;
     let above = |fields: usize| to[..fields].iter().filter(may_miss).count() as u8;
@@ -35,7 +36,7 @@ fn widened_levels(from: &[Repetition], to: &[Repetition]) -> Vec<u8> {
     missing.map(|(i, _)| above(i)).chain([above(to.len())]).collect()
 }
 
-/// The codec that a chunk has, or what takes its place if it is only read.
+/// The codec of a chunk, or its replacement if it can only be read.
 pub(crate) fn codec_of(chunk: ColumnChunk<'_>) -> Result<Codec, Error> {
     Ok(match chunk.codec()? {
         Codec::Lzo => Codec::Snappy,

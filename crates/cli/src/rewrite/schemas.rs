@@ -1,4 +1,4 @@
-//! Compares and unites the schemas of several files.
+//! Compares and merges the schemas of several files.
 
 use marquetry::errors::{Error, Limits, Result};
 use marquetry::internals::encoding::PhysicalType;
@@ -13,27 +13,27 @@ use std::sync::Arc;
 pub(crate) enum Same {
     /// The same fields in the same order, with the same ids.
     Exactly,
-    /// The same fields, in any order and with any ids. What the first has as required may be optional in the other.
+    /// The same fields, in any order and with any ids. Fields that are required in the first may be optional in the other.
     Compatible,
-    /// The same, where the first schema stays as it is: what it has as required is required in the other.
+    /// The same fields, if the first schema stays as it is: its required fields must be required in the other.
     Fitting,
 }
 
-/// One field: all that must be the same of it.
+/// A field, with everything that is compared.
 #[derive(PartialEq, Clone)]
 struct Line {
     path: Vec<String>,
     repetition: Repetition,
     kind: String,
-    /// The text below may leave something out.
+    /// The text below may leave a part of it out.
     logical: Option<LogicalType>,
-    /// Kind and annotation in words.
+    /// Kind and annotation as text.
     shown: String,
     field_id: Option<i32>,
 }
 
 impl Line {
-    /// Whether they differ in no more than field ids, and in what may be null if that is no matter.
+    /// Whether two fields differ only in field ids, and in nullability as far as `same` allows.
     fn is_like(&self, other: &Line, same: Same) -> bool {
         let repetition = match (self.repetition, other.repetition, same) {
             (Repetition::Optional, Repetition::Required, Same::Compatible | Same::Fitting) => true,
@@ -44,9 +44,9 @@ impl Line {
     }
 }
 
-/// Which column of `other` each column of `first` is. Fails, saying what differs first, if the schemas are not the same.
+/// The column of `other` for each column of `first`. Fails with the first differences if the schemas are not the same.
 ///
-/// Annotations that mean the same are the same: INT64 is INTEGER(64, signed) whether it says so or not.
+/// Annotations with the same meaning are equal: an INT64 may or may not be annotated as INTEGER(64, signed).
 pub(crate) fn leaf_map(first: &Schema, other: &Schema, same: Same) -> Result<Vec<usize>> {
     let (ours, theirs) = (lines(first), lines(other));
     let differences = match same {
@@ -62,19 +62,19 @@ pub(crate) fn leaf_map(first: &Schema, other: &Schema, same: Same) -> Result<Vec
         return Err(Error::argument(format!("has another schema: {shown}{more}")));
     }
     let columns = other.columns();
-    // Of columns that have one name, only their places say which is which.
+    // Columns with the same name are only distinguished by position.
     if same == Same::Exactly {
         return Ok((0..columns.len()).collect());
     }
     let places: HashMap<_, usize> = columns.iter().enumerate().map(|(i, leaf)| (leaf.path(), i)).collect();
     let found = first.columns().iter().map(|leaf| places.get(leaf.path()).copied());
     let found: Option<Vec<usize>> = found.collect();
-    // A place that two have is that of one of them.
+    // A position must not be used twice.
     let is_each_once = |found: &Vec<usize>| found.iter().collect::<HashSet<_>>().len() == columns.len();
     found.filter(is_each_once).ok_or_else(|| Error::argument("has several columns of the same name"))
 }
 
-/// The same, where a difference is the error of the file `name`, and says what would help.
+/// As [`leaf_map`], with an error that names the file `name` and a solution.
 pub(crate) fn leaf_map_of_file(
     first: &Schema,
     other: &Schema,
@@ -95,7 +95,7 @@ pub(crate) fn leaf_map_of_file(
     })
 }
 
-/// The first schema, as its footer has it, with a field optional where any of the others has it so. All are
+/// The first schema as in its footer, with fields optional that are optional in any of the others. All are
 /// [compatible](Same::Compatible) with it.
 pub(crate) fn unified(
     elements: &[SchemaElement],
@@ -107,7 +107,7 @@ pub(crate) fn unified(
     let optional: HashSet<&[String]> =
         lines.iter().flatten().filter(is_optional).map(|line| line.path.as_slice()).collect();
     let first = Schema::from_thrift(elements, &Limits::default())?;
-    // Fields stand in the footer's list in the order in which they are walked over, behind the root.
+    // The footer lists fields in the order of a walk over the tree, after the root.
     for (element, line) in out.iter_mut().skip(1).zip(self::lines(&first)) {
         if line.repetition == Repetition::Required && optional.contains(line.path.as_slice()) {
             element.repetition_type = Some(format::Repetition::OPTIONAL);
@@ -117,7 +117,7 @@ pub(crate) fn unified(
     Ok((out, schema))
 }
 
-/// How optional each field on the way to a leaf is, from the root downwards.
+/// The repetition of each field on the path to a leaf, from the root downwards.
 pub(crate) fn repetitions(schema: &Schema, leaf: usize) -> Vec<Repetition> {
     let mut out = Vec::new();
     let mut fields = schema.fields();
@@ -161,7 +161,7 @@ fn add(schema: &Schema, node: &Node, above: &[String], out: &mut Vec<Line>) {
     }
 }
 
-/// Whether an annotation says more than the field does without it.
+/// Whether an annotation adds meaning to the field.
 fn says_more(logical: &LogicalType, physical: Option<PhysicalType>, repetition: Repetition) -> bool {
     match (logical, physical) {
         (LogicalType::Integer { bits: 32, signed: true }, Some(PhysicalType::Int32)) => false,
@@ -198,7 +198,7 @@ fn by_name(ours: &[Line], theirs: &[Line], same: Same) -> Vec<String> {
     out
 }
 
-/// In words; "here" is the other schema, whose file the error is about.
+/// A difference as text; "here" is the other schema, whose file the error is about.
 fn difference(first: Option<&Line>, other: Option<&Line>) -> String {
     let what = |line: &Line| format!("{} {}", line.repetition, line.shown);
     let id = |line: &Line| line.field_id.map_or("no id".to_owned(), |id| format!("id {id}"));
@@ -219,5 +219,5 @@ fn difference(first: Option<&Line>, other: Option<&Line>) -> String {
     }
 }
 
-/// Differences that an error has room for.
+/// Maximum number of differences in an error.
 const SHOWN: usize = 4;

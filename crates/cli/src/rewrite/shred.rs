@@ -1,4 +1,4 @@
-//! Columns of VARIANT shredded into other shapes: their rows are put together and taken apart again, all other columns are copied.
+//! VARIANT columns shredded into other shapes: their rows are reassembled and shredded again, all other columns are copied.
 
 use super::{ColumnAction, ColumnLog, EncoderMemory, Footer, Input, OutputFile, codec_of};
 use crate::failure::Failure;
@@ -17,24 +17,24 @@ use marquetry::variant::{BatchShredder, Shreddings};
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
 use marquetry_core::write::{Compression, EncodedChunk};
 
-/// A file in which columns of VARIANT have other shapes.
+/// A file whose VARIANT columns get other shapes.
 pub(crate) struct Reshredding<'a> {
     input: &'a Input,
     file: OpenFile,
     arrow: SchemaRef,
-    /// The roots that have another shape, in their order.
+    /// The roots that get another shape, in order.
     roots: Vec<usize>,
     /// Shreds batches of these.
     shredder: BatchShredder,
-    /// The new schema, as the footer has it.
+    /// The new schema, as in the footer.
     pub(crate) elements: Vec<SchemaElement>,
     pub(crate) schema: Schema,
-    /// For each new column the one that is copied; `None` if it is written anew.
+    /// The column that each new one is copied from; `None` if it is encoded again.
     copied: Vec<Option<usize>>,
 }
 
 impl<'a> Reshredding<'a> {
-    /// What `plan` makes of the file. The log tells what a sample said.
+    /// Applies `plan` to the file. Also returns lines about inferred shapes.
     pub(crate) fn new(
         input: &'a Input,
         file: OpenFile,
@@ -72,14 +72,14 @@ impl<'a> Reshredding<'a> {
         Ok((reshredding, inferred.iter().map(told).collect()))
     }
 
-    /// How bounds of the new columns are ordered.
+    /// The orders of bounds of the new columns.
     pub(crate) fn orders(&self) -> Vec<ColumnOrder> {
         let old = self.input.metadata.column_orders();
         let order = |leaf: &Option<usize>| leaf.and_then(|leaf| old?.get(leaf).copied());
         self.copied.iter().map(|leaf| order(leaf).unwrap_or(ColumnOrder::TypeOrder)).collect()
     }
 
-    /// The stored Arrow schema follows.
+    /// Changes the stored Arrow schema accordingly.
     pub(crate) fn change_footer(&self, footer: &mut Footer, log: &mut ColumnLog) {
         let Some(stored) = footer.value_of(ARROW_SCHEMA_META_KEY) else { return };
         let arrow = parse_stored_schema(stored).and_then(|arrow| {
@@ -117,7 +117,7 @@ impl<'a> Reshredding<'a> {
                         log.copied(column, &copied);
                         let mut chunk = copied.chunk;
                         if self.input.metadata.column_orders().is_none() {
-                            // Bounds without an order say nothing; now there is one.
+                            // Bounds without an order mean nothing, and the new file states one.
                             drop_bounds(&mut chunk);
                         }
                         chunk
@@ -137,7 +137,7 @@ impl<'a> Reshredding<'a> {
         Ok(())
     }
 
-    /// The columns that rows are sorted by, up to the first that is written anew.
+    /// The sorting columns, up to the first that is encoded again.
     fn sorting(&self, old: &[SortingColumn]) -> Vec<SortingColumn> {
         let place = |sorted: &SortingColumn| {
             let leaf = usize::try_from(sorted.column_idx).ok()?;
@@ -147,7 +147,7 @@ impl<'a> Reshredding<'a> {
         old.iter().map_while(place).collect()
     }
 
-    /// The chunks of a row group that are written anew.
+    /// The chunks of a row group that are encoded again.
     fn shredded(&self, row_group: usize) -> Result<Vec<EncodedChunk>, Failure> {
         if self.roots.is_empty() {
             return Ok(Vec::new());
@@ -171,7 +171,7 @@ impl<'a> Reshredding<'a> {
             .collect::<Result<_, Error>>()?)
     }
 
-    /// Columns are compressed as those in their place were.
+    /// Columns get the codec of those that they replace.
     fn factory(&self, row_group: usize) -> Result<ArrowRowGroupWriterFactory, Failure> {
         let mut properties = WriterProperties::builder().set_compat(self.input.compat);
         let (old, group) = (self.input.metadata.schema(), self.input.metadata.row_group(row_group));
@@ -187,24 +187,24 @@ impl<'a> Reshredding<'a> {
     }
 }
 
-/// The roots with these names.
+/// The indices of the roots with these names.
 fn roots(arrow: &ArrowSchema, is_wanted: impl Fn(&str) -> bool) -> Vec<usize> {
     (0..arrow.fields().len()).filter(|root| is_wanted(arrow.field(*root).name())).collect()
 }
 
-/// A reader of some roots.
+/// The file with only some roots.
 fn read(file: &OpenFile, arrow: &ArrowSchema, roots: &[usize]) -> OpenFile {
     file.clone().columns(roots.iter().map(|root| arrow.field(*root).name().clone()))
 }
 
-/// The footer's list of fields with other fields in place of some roots, and which old column each new one is.
+/// The footer's list of fields with some roots replaced, and the old column of each new one.
 fn elements(
     input: &Input,
     roots: &[usize],
     shredded: &SchemaRef,
 ) -> Result<(Vec<SchemaElement>, Vec<Option<usize>>), Error> {
     let old = &input.metadata.head().schema;
-    // A file without rows tells what the fields are stored as.
+    // Writing a file without rows gives the stored types of the fields.
     let empty = ArrowWriter::try_new(std::io::sink(), shredded.clone(), None)?.close()?;
     let anew = &empty.head().schema;
     let (mut out, mut copied) = (old[..1].to_vec(), Vec::new());
@@ -229,7 +229,7 @@ fn elements(
     Ok((out, copied))
 }
 
-/// How many elements the first field and all below it are.
+/// The number of elements of the first field and all below it.
 fn fields_of(elements: &[SchemaElement]) -> usize {
     let (mut due, mut at) = (1_usize, 0);
     while due > 0 && at < elements.len() {
@@ -239,7 +239,7 @@ fn fields_of(elements: &[SchemaElement]) -> usize {
     at
 }
 
-/// How many of them are columns.
+/// The number of leaf columns among them.
 fn leaves_of(elements: &[SchemaElement]) -> usize {
     elements.iter().filter(|element| element.type_.is_some()).count()
 }

@@ -1,7 +1,7 @@
-//! What is below a folder, and nothing else.
+//! The contents of a folder and its subfolders, and nothing else.
 //!
-//! No link is followed, hidden files are not there, and a file is one that looks like Parquet by its name. Of one that does not by its first
-//! bytes, no bytes are given away.
+//! Symbolic links are not followed, hidden files are not shown, and files must have names of Parquet files. The bytes
+//! of a file that does not begin as Parquet does are not sent.
 
 mod entry;
 #[cfg(unix)]
@@ -24,24 +24,24 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-/// A folder that is looked into, or one file of it.
+/// A folder that is shown, or a single file of it.
 pub(crate) struct Folder {
     root: Root,
-    /// The only file that is there.
+    /// The name of the single file.
     only: Option<String>,
 }
 
-/// A file that was opened.
+/// An open file.
 pub(super) struct Opened {
     pub(super) source: Arc<dyn Source>,
     /// Changes when the file does.
     pub(super) tag: String,
-    /// Whether it begins as Parquet does.
+    /// Whether it begins as a Parquet file does.
     is_parquet: bool,
 }
 
 impl Opened {
-    /// The file; an error if it does not begin as Parquet does, which says nothing of what it has.
+    /// The file; fails if it does not begin as a Parquet file does, without revealing its contents.
     pub(super) fn parquet(self) -> Result<Opened> {
         match (self.is_parquet, self.source.len()) {
             (true, _) => Ok(self),
@@ -52,7 +52,7 @@ impl Opened {
 }
 
 impl Folder {
-    /// Fails if there is nothing at `path`, or if a file's name is not UTF-8.
+    /// Fails if nothing exists at `path`, or if a file's name is not UTF-8.
     pub(crate) fn open(path: &Path) -> io::Result<Folder> {
         let path = path.canonicalize()?;
         if path.is_dir() {
@@ -65,12 +65,13 @@ impl Folder {
         Ok(Folder { root: Root::open(parent)?, only: Some(name.to_owned()) })
     }
 
-    /// The only file, if it is not a folder that is looked into.
+    /// The name of the single file, if not a whole folder is shown.
     pub(super) fn only(&self) -> Option<&str> {
         self.only.as_deref()
     }
 
-    /// A file by the names that lead to it. `None` if there is none, or one that is not shown. Fails if it is there and may not be read.
+    /// Opens a file by the names of its path. `None` if it does not exist, or is not shown. Fails if it exists but
+    /// cannot be read.
     pub(super) fn file(&self, names: &[String]) -> Result<Option<Opened>> {
         let Some((name, _)) = names.split_last() else { return Ok(None) };
         let is_shown = match &self.only {
@@ -95,7 +96,8 @@ impl Folder {
         Ok(Some(Opened { source: Arc::new(source), tag, is_parquet }))
     }
 
-    /// What is in a folder by the names that lead to it: folders first, then Parquet files, by name. `None` if there is none.
+    /// The entries of a folder by the names of its path: folders first, then Parquet files, sorted by name. `None` if
+    /// it does not exist.
     pub(super) fn entries(&self, names: &[String]) -> Option<Entries> {
         self.some_entries(names, MOST_ENTRIES)
     }
@@ -130,7 +132,7 @@ fn tag(file: &File) -> io::Result<String> {
     Ok(format!("\"{:x}-{:x}\"", metadata.len(), changed.as_nanos()))
 }
 
-/// Entries of a folder that are looked at.
+/// Maximum number of entries that are read of a folder.
 const MOST_ENTRIES: usize = 100_000;
 
 #[cfg(test)]

@@ -1,20 +1,20 @@
-//! Which part of something a request wants: `bytes=0-99`, `bytes=-8`, `rows=100-149`.
+//! The part that a request asks for: `bytes=0-99`, `bytes=-8`, `rows=100-149`.
 //!
 //! SPEC: RFC 9110, 14. A unit that is not bytes is allowed; `rows` is ours.
 
 use std::ops::Range;
 
-/// What a `Range` header wants.
+/// The part that a `Range` header asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// All: there is no header, one of another unit, one that is none, or one with several parts, which may be ignored.
+    /// Everything: the header is missing, invalid, has another unit, or has several parts, which may be ignored.
     All,
     Part(Range<u64>),
-    /// Nothing of it is there.
+    /// A part that does not exist.
     Nothing,
 }
 
-/// What `header` wants of something that is `len` long.
+/// Parses `header` for something of length `len`.
 pub(super) fn wanted(header: Option<&str>, unit: &str, len: u64) -> Wanted {
     let part = header.and_then(|text| text.strip_prefix(unit)?.strip_prefix('='));
     let Some((first, last)) = part.and_then(|part| part.trim().split_once('-')) else { return Wanted::All };
@@ -34,7 +34,7 @@ pub(super) fn wanted(header: Option<&str>, unit: &str, len: u64) -> Wanted {
     }
 }
 
-/// Digits only: `parse` would take a sign. What is too large is larger than anything here.
+/// Digits only: `parse` would accept a sign. Numbers that are too large saturate.
 fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Answers requests until the process ends, each on a thread of its own.
+/// Serves requests until the process ends, each on a thread of its own.
 pub(crate) fn serve(listener: &TcpListener, site: Site) -> io::Result<()> {
     let port = listener.local_addr()?.port();
     let site = Arc::new(site);
@@ -17,7 +17,7 @@ pub(crate) fn serve(listener: &TcpListener, site: Site) -> io::Result<()> {
     loop {
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
-            // One that was given up, or no more handles for now.
+            // The client gave up, or there are no more handles for now.
             Err(_) => {
                 std::thread::sleep(PAUSE);
                 continue;
@@ -38,17 +38,17 @@ pub(crate) fn serve(listener: &TcpListener, site: Site) -> io::Result<()> {
                 Err(response) => Some((response, false)),
             });
         };
-        // Where there is no thread, the connection is dropped.
+        // Without a thread, the connection is dropped.
         let _ = std::thread::Builder::new().name("connection".to_owned()).spawn(work);
     }
 }
 
-/// One of the connections that are answered at a time.
+/// A permit to serve a connection.
 struct Turn(Arc<AtomicUsize>);
 
 impl Turn {
     fn take(active: &Arc<AtomicUsize>) -> Option<Turn> {
-        // Only one thread takes turns.
+        // Only one thread takes permits.
         if active.load(Ordering::Acquire) >= MOST_CONNECTIONS {
             return None;
         }
@@ -69,7 +69,7 @@ impl TimedRead for TcpStream {
     }
 }
 
-/// Says so, without waiting for anything: others want to be let in.
+/// Sends a refusal, without waiting for the client: other connections must be accepted.
 fn refuse(mut stream: TcpStream, response: Response) {
     let _ = stream.set_write_timeout(Some(PAUSE));
     let _ = response.write(false, &mut stream);
@@ -79,15 +79,15 @@ fn answer(mut stream: TcpStream, respond: impl FnOnce(&mut TcpStream) -> Option<
     let _ = stream.set_write_timeout(Some(WRITE_TIME));
     let _ = stream.set_nodelay(true);
     let Some((response, is_head)) = respond(&mut stream) else { return };
-    // That the other side is gone is its own affair.
+    // It does not matter if the client has gone.
     let written = response.write(is_head, &mut io::BufWriter::with_capacity(64 << 10, &mut stream));
     if written.and_then(|()| stream.flush()).is_ok() && stream.shutdown(Shutdown::Write).is_ok() {
         linger(&mut stream);
     }
 }
 
-/// Reads what was sent and not read, a little of it: a system that throws it away tells the other side that the connection broke, which then may
-/// not read the response.
+/// Reads some of the bytes that the client sent but nobody read: a system that discards them resets the connection, and
+/// the client may then not read the response.
 fn linger(stream: &mut TcpStream) {
     let _ = stream.set_read_timeout(Some(LINGER_TIME));
     let mut buffer = [0; 4096];

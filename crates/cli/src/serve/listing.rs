@@ -1,4 +1,4 @@
-//! The files of a folder, and a search below it, as pages.
+//! Pages of the files in a folder, and of a search below it.
 
 use super::below_folder::{Entries, Folder};
 use super::request::encoded;
@@ -11,30 +11,30 @@ use marquetry_report::Escaped;
 use std::fmt::{self, Write};
 use std::time::{Duration, Instant};
 
-/// What a page of a folder is made of.
+/// The data of a page of a folder.
 pub(super) struct Listing<'a> {
     pub(super) folder: &'a Folder,
-    /// What all addresses begin with.
+    /// The beginning of all addresses.
     pub(super) base: &'a str,
 }
 
-/// A file that a search found, and the columns because of which.
+/// A file that a search found, and its matching columns.
 struct Found {
     names: Vec<String>,
     columns: Vec<String>,
 }
 
 impl Listing<'_> {
-    /// The page of a folder, from entry `from` on; `None` if there is no such folder.
+    /// The page of a folder, from entry `from` on; `None` if the folder does not exist.
     pub(super) fn page(&self, names: &[String], from: usize) -> Option<String> {
         let entries = self.folder.entries(names)?;
         let mut page = String::new();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = self.write_page(names, &entries, from, &mut page);
         Some(page)
     }
 
-    /// What is called so, or has a column that is, in this folder and below it.
+    /// The page of files and folders in or below this folder whose names match, and of files with matching columns.
     pub(super) fn found(&self, names: &[String], wanted: &str) -> Option<String> {
         self.folder.entries(names)?;
         let mut search = Search {
@@ -201,13 +201,13 @@ impl Listing<'_> {
     }
 }
 
-/// The footer of a file; `None` if there is no such file.
+/// The footer of a file; `None` if the file does not exist.
 fn footer(folder: &Folder, names: &[String]) -> Result<Option<OpenFile>, Failure> {
     let Some(file) = folder.file(names)? else { return Ok(None) };
     Ok(Some(OpenFile::new(file.parquet()?.source, keys::reader_options())?))
 }
 
-/// The address of what is made of a file or folder.
+/// The address of a page about a file or folder.
 pub(super) fn link(base: &str, kind: &str, names: &[String]) -> String {
     let mut link = format!("{base}/{kind}");
     names.iter().for_each(|name| link += &format!("/{}", encoded(name)));
@@ -219,14 +219,14 @@ struct Search {
     found: Vec<Found>,
     looked_at: usize,
     end: Instant,
-    /// Whether all was looked at.
+    /// Whether everything was searched.
     is_complete: bool,
-    /// Files and folders that cannot be read.
+    /// Number of files and folders that cannot be read.
     unread: usize,
 }
 
 impl Search {
-    /// Whether the search goes on.
+    /// Searches a folder. Returns whether the search goes on.
     fn below(&mut self, folder: &Folder, names: &mut Vec<String>) -> bool {
         let Some(Entries { list, are_all }) = folder.entries(names) else {
             self.unread += 1;

@@ -1,16 +1,16 @@
-//! The head of a request, and what is refused of it.
+//! Parses the head of a request, and refuses some.
 
 use super::response::{Response, Status};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// A request that was not refused.
+/// A request that was accepted.
 #[derive(Debug)]
 pub(super) struct Request {
     /// Whether only the head of the response is wanted.
     pub(super) is_head: bool,
-    /// The names between the slashes, decoded; an empty last one is left out.
+    /// The names between the slashes, decoded; an empty last one is dropped.
     pub(super) path: Vec<String>,
     pub(super) query: BTreeMap<String, String>,
     pub(super) range: Option<String>,
@@ -18,14 +18,15 @@ pub(super) struct Request {
     pub(super) if_none_match: Option<String>,
 }
 
-/// Something with a clock: how long the next read may take.
+/// A reader whose next read has a time limit.
 pub(super) trait TimedRead: Read {
     fn set_time_left(&mut self, left: Duration) -> io::Result<()>;
 }
 
-/// Reads a request. `Ok(None)` if the other side closed before it sent anything.
+/// Reads a request. `Ok(None)` if the client closed the connection before it sent anything.
 ///
-/// `port` is the one that we listen at: names of other hosts are refused, as a page of the web can have its own name lead here.
+/// `port` is the port of the server. Requests for other hosts are refused, as a web page can make its own name resolve
+/// to this machine (DNS rebinding).
 pub(super) fn read(stream: &mut impl TimedRead, port: u16) -> Result<Option<Request>, Response> {
     let end = Instant::now() + HEAD_TIME;
     let mut head = Vec::new();
@@ -55,7 +56,7 @@ pub(super) fn read(stream: &mut impl TimedRead, port: u16) -> Result<Option<Requ
     }
 }
 
-/// `None` if the head is not complete.
+/// `None` if the head is incomplete.
 fn parse(head: &[u8], port: u16) -> Result<Option<Request>, Response> {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -89,7 +90,7 @@ fn parse(head: &[u8], port: u16) -> Result<Option<Request>, Response> {
     }))
 }
 
-/// Refuses what another page, or a name that leads here, has a browser ask.
+/// Refuses requests that come from other pages, or under another host name.
 fn check_source(headers: &Headers<'_, '_>, port: u16) -> Result<(), Response> {
     let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
     let is_ours = |host: &str| hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
@@ -117,7 +118,7 @@ impl<'b> Headers<'_, 'b> {
         self.all(name).next().is_some()
     }
 
-    /// Its value. Two of them could be understood in two ways.
+    /// The value of a header. Two values would be ambiguous.
     fn one(&self, name: &str) -> Result<Option<&'b str>, Response> {
         let mut values = self.all(name);
         let first = values.next();
@@ -129,7 +130,7 @@ impl<'b> Headers<'_, 'b> {
     }
 }
 
-/// The names of a path. A name that could lead elsewhere is none: nothing is called so here.
+/// The names of a path. Names that could lead elsewhere are not found.
 fn path_of(path: &str) -> Result<Vec<String>, Response> {
     let not_found = || Response::not_found();
     let path =
@@ -152,7 +153,7 @@ fn path_of(path: &str) -> Result<Vec<String>, Response> {
     }
 }
 
-/// Whether it is the name of something in a folder, on whatever system.
+/// Whether it is a valid name of an entry of a folder, on any system.
 pub(super) fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', '\0', ':'])
 }
@@ -167,7 +168,7 @@ fn query_of(query: &str) -> Result<BTreeMap<String, String>, Response> {
         .collect()
 }
 
-/// Percent-encoded text as it is. It is decoded once: what is encoded twice stays encoded once.
+/// Decodes percent-encoded text once: text that is encoded twice stays encoded once.
 fn decoded(text: &str, is_query: bool) -> Result<String, Response> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -190,7 +191,7 @@ fn hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// Text as a part of a path or a query.
+/// Percent-encodes text as a part of a path or a query.
 pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -1,4 +1,4 @@
-//! A response, and how it is written.
+//! Builds and writes responses.
 
 use marquetry::errors::Result;
 use marquetry::file::Source;
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How a request was answered.
+/// The status of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Ok,
@@ -20,7 +20,7 @@ pub(super) enum Status {
     Method,
     Timeout,
     NoSuchPart,
-    /// The file is there, and cannot be understood.
+    /// The file exists, but cannot be parsed.
     Unprocessable,
     TooLarge,
     Failed,
@@ -53,7 +53,7 @@ impl Status {
     }
 }
 
-/// What is said.
+/// The body of a response.
 pub(super) enum Body {
     Bytes(Vec<u8>),
     /// A part of a file.
@@ -73,7 +73,7 @@ impl Response {
         Response { status: Status::Ok, content_type, headers: Vec::new(), body }
     }
 
-    /// A sentence.
+    /// A response with a sentence.
     pub(super) fn text(status: Status, text: &str) -> Self {
         let body = Body::Bytes(format!("{text}\n").into_bytes());
         Response::new("text/plain; charset=utf-8", body).with_status(status)
@@ -83,7 +83,7 @@ impl Response {
         Response::new("text/html; charset=utf-8", Body::Bytes(page.into_bytes()))
     }
 
-    /// What is not there, and what is nobody's business: the same.
+    /// The response for everything that does not exist, or must not be seen.
     pub(super) fn not_found() -> Self {
         Response::text(Status::NotFound, "there is nothing of this name")
     }
@@ -97,7 +97,7 @@ impl Response {
         self
     }
 
-    /// `value` has no line ends: it is made of numbers, and of text that is encoded.
+    /// `value` contains no line breaks: it is made of numbers and encoded text.
     pub(super) fn with_header(mut self, name: &'static str, value: String) -> Self {
         self.headers.push((name, value));
         self
@@ -110,7 +110,7 @@ impl Response {
         }
     }
 
-    /// Writes it. Fails if the other side is gone, and where a file cannot be read any more.
+    /// Writes the response. Fails if the client has gone, or if a file cannot be read any more.
     pub(super) fn write(self, is_head: bool, out: &mut impl Write) -> io::Result<()> {
         let (code, reason) = self.status.line();
         let mut head = format!("HTTP/1.1 {code} {reason}\r\n");
@@ -137,7 +137,7 @@ impl Response {
         match self.body {
             Body::Bytes(bytes) => out.write_all(&bytes)?,
             Body::Part(source, range) => {
-                // What cannot be read shows as a response that is too short.
+                // A read error shows as a response that is too short.
                 write_part(&*source, range, out)?;
             }
         }
@@ -156,7 +156,7 @@ fn write_part(source: &dyn Source, range: Range<u64>, out: &mut impl Write) -> i
     Ok(())
 }
 
-/// No page of another site shows or reads what is here, nothing is kept, and where one came from is not told.
+/// Other sites may neither frame nor read pages, nothing is cached, and no referrer is sent.
 const ALWAYS: &[(&str, &str)] = &[
     ("Content-Security-Policy", POLICY),
     ("X-Content-Type-Options", "nosniff"),

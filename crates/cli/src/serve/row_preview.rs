@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A file whose rows are asked for.
+/// A file whose rows are previewed.
 pub(super) struct RowPreview {
     file: OpenFile,
 }
@@ -31,7 +31,8 @@ impl RowPreview {
         self.file.metadata().num_rows()
     }
 
-    /// These rows, with these columns, or the first ones: `{columns: [{name, type, number}], hidden, rows: [[text or null]]}`. Long values are cut.
+    /// Reads rows, with the given columns, or the first ones: `{columns: [{name, type, number}], hidden, rows: [[text
+    /// or null]]}`. Long values are cut.
     pub(super) fn read(self, rows: &Range<u64>, columns: Option<&str>) -> Result<Value> {
         let file = plain_columns(self.file, TimesAs::Text)?;
         let all = file.schema()?;
@@ -40,7 +41,7 @@ impl RowPreview {
             None => all.fields().iter().take(MOST_COLUMNS).map(|field| field.name().clone()).collect(),
         };
         let hidden = if columns.is_none() { all.fields().len() - names.len() } else { 0 };
-        // Where all are shown, names need not be unique.
+        // If all columns are shown, names need not be unique.
         let file = if columns.is_none() && hidden == 0 { file } else { file.columns(names) };
         let count = usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX).max(1);
         let first = usize::try_from(rows.start).unwrap_or(usize::MAX);
@@ -64,7 +65,7 @@ impl RowPreview {
     }
 }
 
-/// The columns of a list, as `--columns` has them; blanks between them are those of who typed it.
+/// The columns of a list, as in `--columns`; blanks around names are dropped.
 fn columns_of(list: &str) -> Result<Vec<String>> {
     let columns = column_list(list).map_err(Error::argument)?;
     Ok(columns.0.iter().map(|name| name.trim().to_owned()).collect())
@@ -84,9 +85,9 @@ fn add_rows(batch: &RecordBatch, cells: &mut Vec<Value>) -> Result<()> {
     Ok(())
 }
 
-/// Columns that are shown if none are chosen.
+/// Maximum number of columns if none are chosen.
 const MOST_COLUMNS: usize = 100;
-/// Letters of a value that are shown.
+/// Maximum number of characters of a value.
 const LONGEST: usize = 200;
-/// What the rows of one request may take.
+/// Maximum bytes of the rows of one request.
 const MOST_BYTES: usize = 256 << 20;

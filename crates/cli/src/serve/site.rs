@@ -1,4 +1,4 @@
-//! Routes: which address is answered by what.
+//! Routes: the response to each address.
 //!
 //! ```text
 //! /SECRET/                  the folder, or the report of the only file
@@ -24,24 +24,24 @@ use marquetry_report::{Escaped, STYLE};
 use std::fmt::Write;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Makes the report of a file: its name, the file, what it is asked for, and links to other pages.
+/// Creates the report of a file: from its name, the file, a condition, and links to other pages.
 pub(crate) type MakeReport = dyn Fn(&str, OpenFile, Option<&Predicate>, Vec<(String, String)>) -> Result<Vec<u8>, Failure>
     + Send
     + Sync;
 
-/// What is asked for.
+/// The site.
 pub(crate) struct Site {
     folder: Folder,
-    /// What all addresses begin with: a slash and a secret.
+    /// The beginning of all addresses: a slash and a secret.
     base: String,
     report: Box<MakeReport>,
-    /// How many more may read much.
+    /// Number of further requests that may read much.
     workers: Mutex<usize>,
     has_ended: Condvar,
 }
 
 impl Site {
-    /// A site whose addresses have `secret` in them.
+    /// A site whose addresses contain `secret`.
     pub(crate) fn new(folder: Folder, secret: &str, workers: usize, report: Box<MakeReport>) -> Self {
         let workers = Mutex::new(workers.max(1));
         Site { folder, base: format!("/{secret}"), report, workers, has_ended: Condvar::new() }
@@ -80,13 +80,13 @@ impl Site {
         }
     }
 
-    /// What is made of a file, for programs; why not is told as text.
+    /// A response about a file, for programs; failures are plain text.
     fn of_file(&self, names: &[String], make: impl FnOnce(Opened) -> Result<Response, Failure>) -> Response {
         let made = self.made_of(names, make);
         made.unwrap_or_else(|failure| Response::text(status_of(&failure), &printable(&failure.to_string())))
     }
 
-    /// The same, for who looks at pages: why not is told on one, from which the others are reached.
+    /// A response about a file, for browsers; failures are a page with links to others.
     fn page_of_file(
         &self,
         names: &[String],
@@ -107,7 +107,7 @@ impl Site {
         }
     }
 
-    /// A page that says why a file is not shown.
+    /// A page with the reason why a file is not shown.
     fn failed_page(&self, names: &[String], failure: &Failure) -> Response {
         let links = self.folder_link(names).into_iter().collect::<Vec<_>>();
         let mut page = self.page_head(names, &links);
@@ -121,7 +121,7 @@ impl Site {
         Response::html(page).with_status(status_of(failure))
     }
 
-    /// The beginning of a page about a file, down to its name.
+    /// The beginning of a page about a file, up to its name.
     fn page_head(&self, names: &[String], links: &[(String, String)]) -> String {
         let name = Escaped(names.last().map_or("", String::as_str));
         let mut page = format!(
@@ -151,7 +151,7 @@ impl Site {
     fn report(&self, names: &[String], file: Opened, request: &Request) -> Result<Response, Failure> {
         let _turn = self.turn();
         let condition = request.query.get("where").filter(|text| !text.trim().is_empty());
-        // Not as the command line has it: that reads lists of values from files.
+        // Not as on the command line, where conditions can read lists of values from files.
         let condition = condition.map(|text| Predicate::parse(text)).transpose()?;
         let open = OpenFile::new(file.source, crate::keys::reader_options())?;
         let mut links = vec![("Values".to_owned(), link(&self.base, "rows", names))];
@@ -159,13 +159,13 @@ impl Site {
         links.push(("The file".to_owned(), link(&self.base, "file", names)));
         let name = names.last().map_or("", String::as_str);
         let page = (self.report)(name, open, condition.as_ref(), links)?;
-        // The page has a policy of its own, which names its script.
+        // The page has its own policy, which names its script.
         let policy = "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
         let response = Response::new("text/html; charset=utf-8", Body::Bytes(page));
         Ok(response.with_header("Content-Security-Policy", policy.to_owned()))
     }
 
-    /// The folder that a file is in, if it is looked into.
+    /// The link to a file's folder, if a folder is shown.
     fn folder_link(&self, names: &[String]) -> Option<(String, String)> {
         let (_, folder) = names.split_last()?;
         self.folder.only().is_none().then(|| ("The folder".to_owned(), link(&self.base, "folder", folder)))
@@ -189,7 +189,7 @@ impl Site {
         Ok(Response::html(page))
     }
 
-    /// Waits until one more may read much.
+    /// Waits until one more request may read much.
     fn turn(&self) -> Turn<'_> {
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         while *workers == 0 {
@@ -209,7 +209,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// The status that says whose fault it is: the asker's, the file's, or the machine's.
+/// The status, by whose fault it is: the client's, the file's, or the machine's.
 fn status_of(failure: &Failure) -> Status {
     match failure {
         Failure::Usage(_) | Failure::UsageOf(..) => Status::BadRequest,
@@ -226,12 +226,12 @@ fn status_of(failure: &Failure) -> Status {
     }
 }
 
-/// Takes as long whatever the difference is.
+/// Compares in constant time.
 fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
 }
 
-/// A part of a file. That the file is another one by now shows in its tag.
+/// A part of a file. The tag shows if the file has changed.
 fn bytes(file: Opened, request: &Request) -> Response {
     let len = file.source.len();
     let headers = |response: Response| {
@@ -257,7 +257,7 @@ fn bytes(file: Opened, request: &Request) -> Response {
     })
 }
 
-/// Some rows; never more than a person looks at.
+/// Some rows, limited to what a person looks at.
 fn values(file: Opened, request: &Request) -> Result<Response, Failure> {
     let preview = RowPreview::open(file.source)?;
     let len = preview.num_rows();

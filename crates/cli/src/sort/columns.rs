@@ -1,30 +1,30 @@
-//! What is typed after `--sort-by`: columns with commas between, each with words about its order behind colons. `hilbert(geom)` are the
-//! geometries of a column in the order in which a Hilbert curve comes to them.
+//! The argument of `--sort-by`: columns with commas between, each with words about its order after colons.
+//! `hilbert(geom)` sorts by the geometries of a column along a Hilbert curve.
 
 use marquetry_base::{quote_name, unquote};
 use std::str::FromStr;
 
-/// A column as it is typed.
+/// A column, as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SortColumn {
-    /// The path of which a name is in double quotes, without them, with dots between its names.
+    /// The path with quoted names, without the quotes, with dots between its names.
     quoted: Option<String>,
-    /// Its names; of a path without quotes nobody knows which they are.
+    /// Its names; unknown for a path without quotes.
     pub(super) names: Vec<String>,
-    /// The text, or what stands behind the quotes.
+    /// The text, or the part after the quotes.
     rest: String,
-    /// Whether places on a curve are meant: the name stood in the parentheses of `hilbert()`.
+    /// Whether the column is sorted by places on a curve: its name was in the parentheses of `hilbert()`.
     pub(super) is_on_curve: bool,
 }
 
-/// Several columns, the first counting most.
+/// Several columns, in order of precedence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SortColumns(pub(crate) Vec<SortColumn>);
 
 impl FromStr for SortColumns {
     type Err = String;
 
-    /// Names with commas, colons or dots stand in double quotes, quotes in them doubled: `s."x.y":desc`.
+    /// Names with commas, colons or dots must be in double quotes, with quotes in them doubled: `s."x.y":desc`.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut columns = Vec::new();
         let mut left = Some(text);
@@ -51,7 +51,7 @@ impl FromStr for SortColumns {
 }
 
 impl SortColumn {
-    /// The name, and the words behind it. A column of a name that ends as a name with words does is told by `is_column`.
+    /// The name, and the words after it. `is_column` resolves names that end in such words.
     pub(super) fn parts(&self, is_column: impl Fn(&str) -> bool) -> (&str, Vec<&str>) {
         if let Some(name) = &self.quoted {
             return (name, self.rest.split(':').skip(1).collect());
@@ -66,13 +66,13 @@ impl SortColumn {
         (name, words)
     }
 
-    /// The name, where it is not known which columns there are.
+    /// The name, if the columns are not known.
     pub(crate) fn name(&self) -> &str {
         let known = |name: &str| name.rsplit_once(':').is_none_or(|(_, word)| !WORDS.contains(&word));
         self.parts(known).0
     }
 
-    /// The text as it is shown in errors.
+    /// The text for errors.
     pub(super) fn text(&self) -> String {
         match &self.quoted {
             Some(name) if self.is_on_curve => format!("{CURVE}{name}){}", self.rest),
@@ -81,7 +81,7 @@ impl SortColumn {
         }
     }
 
-    /// The path as options that choose columns take it.
+    /// The path for options that choose columns.
     pub(crate) fn path(&self) -> String {
         match self.names.is_empty() {
             true => self.name().to_owned(),
@@ -90,7 +90,7 @@ impl SortColumn {
     }
 }
 
-/// The names of the path that the text begins with, and what stands behind it; none if no name of it is in quotes.
+/// The names of the path at the beginning of the text, and the rest; no names if none is quoted.
 fn quoted_path(text: &str) -> Result<(Vec<String>, &str), String> {
     let (mut names, mut has_quotes, mut rest) = (Vec::new(), false, text);
     loop {
@@ -114,7 +114,8 @@ fn quoted_path(text: &str) -> Result<(Vec<String>, &str), String> {
     }
 }
 
-/// The names of the path in parentheses of which the first is gone, some of which may be in quotes, and what stands behind them.
+/// The names of a path in parentheses, some of which may be quoted, and the rest; the opening parenthesis was removed
+/// before.
 fn in_parentheses(text: &str) -> Result<(Vec<String>, &str), String> {
     let text = text.trim_start();
     let (names, behind) = match quoted_path(text)? {

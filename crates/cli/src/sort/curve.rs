@@ -1,5 +1,5 @@
-//! Where geometries are on a Hilbert curve: rows in this order have near together what is near on the map, so that few row groups and
-//! pages have what is in a box.
+//! Places of geometries on a Hilbert curve: sorting rows by these keeps geometries together that are close on the map,
+//! so that few row groups and pages intersect a box.
 
 use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::cast::AsArray;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Bytes of a place.
 pub(super) const BYTES: i32 = 16;
 
-/// The place of the middle of each geometry's box. NULL and what is empty have none. Fails if a value is no geometry.
+/// The place of the centre of each geometry's box; null for null and empty geometries. Fails if a value is no geometry.
 pub(super) fn places(geometries: &dyn Array) -> Result<ArrayRef, ArrowError> {
     match geometries.data_type() {
         DataType::Binary => of_values(geometries.as_binary::<i32>().iter()),

@@ -1,4 +1,4 @@
-//! Gathers packed rows at any places into a batch.
+//! Gathers packed rows from any places into a batch.
 
 use super::packed::{Column, PADDING, Packed, Place, Slot};
 use crate::failure::Failure;
@@ -27,11 +27,11 @@ pub(super) fn gathered(
     Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }
 
-/// Rows that are gathered column by column.
+/// Gathers rows column by column.
 struct Gather<'a> {
     batches: &'a [&'a Packed],
     places: &'a [Place],
-    /// The numbers of the rows. PERF: each is fetched from afar once, and then read column by column nearby.
+    /// The numbers of the rows. PERF: each row is fetched from far memory once, and then read column by column nearby.
     rows: Vec<u8>,
     stride: usize,
     /// Where the next text and the next byte string of each row begin.
@@ -53,7 +53,8 @@ impl<'a> Gather<'a> {
             Gather { batches, places, rows, stride, next_text: Vec::new(), next_binary: Vec::new() };
         out.next_text = out.each(|batch, row| batches[batch].first_text.of(row) as u32).collect();
         out.next_binary = out.each(|batch, row| batches[batch].first_binary.of(row) as u32).collect();
-        // PERF: looking at the first byte of each text fetches many at once from afar; copying one by one would wait for each.
+        // PERF: reading the first byte of each text fetches many from far memory at once; copying one by one would wait
+        // for each.
         let firsts = places.iter().zip(&out.next_text);
         let first = |(place, at): (&Place, &u32)| {
             batches[place.0 as usize].texts.as_bytes().get(*at as usize).copied().unwrap_or(0)
@@ -62,7 +63,7 @@ impl<'a> Gather<'a> {
         out
     }
 
-    /// What `make` makes of each row: of the number of its batch, and of its numbers.
+    /// Maps each row with `make`, which gets the number of its batch, and its numbers.
     #[inline]
     fn each<T>(&self, make: impl Fn(usize, &[u8]) -> T) -> impl Iterator<Item = T> {
         let row = move |(at, place): (usize, &Place)| {
@@ -92,7 +93,7 @@ impl<'a> Gather<'a> {
         })
     }
 
-    /// What each batch has of column `i`, if it is of one kind.
+    /// The slots of column `i` in each batch, if it is of one kind.
     fn slots(&self, i: usize, kind: fn(&Column) -> Option<Slot>) -> impl Iterator<Item = Option<Slot>> {
         self.batches.iter().map(move |batch| kind(&batch.columns[i]))
     }
@@ -119,7 +120,8 @@ impl<'a> Gather<'a> {
         nulls.finish()
     }
 
-    /// Where the strings of column `i` stand, which come next in each row; `None` where one is null, or the batch has none.
+    /// The ranges of the strings of column `i`, which are the next ones of each row; `None` if a string is null, or the
+    /// batch has none.
     fn next_strings(&mut self, i: usize) -> Vec<Option<Range<usize>>> {
         let mut out = vec![None; self.places.len()];
         for (kind, is_text) in [(text as fn(&Column) -> Option<Slot>, true), (binary, false)] {
@@ -144,7 +146,7 @@ impl<'a> Gather<'a> {
         out
     }
 
-    /// A column that batches have as arrays, or in different forms.
+    /// A column that some batches have as an array, or in different forms.
     fn mixed(&self, i: usize, data_type: &DataType) -> Result<ArrayRef, Failure> {
         let array = |batch: &&Packed| whole(batch, i, data_type);
         let arrays = self.batches.iter().map(array).collect::<Result<Vec<_>, _>>()?;
@@ -158,7 +160,7 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// Whether there are lists of no values, each.
+/// Whether a type has lists of length 0.
 fn has_lists_of_none(data_type: &DataType) -> bool {
     match data_type {
         DataType::FixedSizeList(_, 0) => true,
@@ -175,8 +177,7 @@ fn has_lists_of_none(data_type: &DataType) -> bool {
     }
 }
 
-/// The same as `interleave`. QUIRK: that takes lists of no values that are not null for none at all, for nothing of theirs tells how many
-/// there are, and panics.
+/// As `interleave`. QUIRK: that panics on lists of length 0, whose number nothing but their nulls shows.
 fn one_by_one(arrays: &[&dyn Array], places: &[(usize, usize)]) -> Result<ArrayRef, Failure> {
     let data: Vec<ArrayData> = arrays.iter().map(|array| array.to_data()).collect();
     let mut out = MutableArrayData::new(data.iter().collect(), false, places.len());
@@ -192,7 +193,7 @@ fn whole(batch: &Packed, i: usize, data_type: &DataType) -> Result<ArrayRef, Fai
     let places: Vec<Place> = (0..batch.num_rows() as u32).map(|row| (0, row)).collect();
     let batches = [batch];
     let mut gather = Gather::new(&batches, &places);
-    // The columns before it say where its strings begin.
+    // The columns before it determine where its strings begin.
     for before in 0..i {
         gather.next_strings(before);
     }

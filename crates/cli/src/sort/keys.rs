@@ -1,4 +1,4 @@
-//! The columns that rows are sorted by, and what makes them comparable.
+//! The sort columns, and how to compare rows by these.
 
 use super::columns::SortColumn;
 use super::curve;
@@ -17,30 +17,30 @@ use std::sync::Arc;
 /// A column that rows are sorted by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SortKey {
-    /// Field numbers from the root downwards.
+    /// Field indices from the root downwards.
     path: Vec<usize>,
     data_type: DataType,
-    /// The number of the column among the leaves of the schema, as Parquet counts them.
+    /// The index of the column among the leaves of the schema, as in Parquet.
     pub(crate) leaf: usize,
     pub(crate) descending: bool,
     pub(crate) nulls_first: bool,
-    /// Whether rows are sorted by where the geometries are on a curve, and not by their bytes.
+    /// Whether rows are sorted by places of geometries on a curve, instead of by their bytes.
     pub(crate) is_on_curve: bool,
 }
 
-/// The columns that rows are sorted by, and what makes comparable bytes of them.
+/// The sort columns, and a converter to comparable bytes.
 pub(crate) struct Keys {
     keys: Vec<SortKey>,
     converter: RowConverter,
-    /// Whether the first bytes of a row, as [`Prefix`] has them, are all.
+    /// Whether the [`Prefix`] of a row has all of its bytes.
     are_short: bool,
 }
 
-/// The first bytes of what a row is compared by, which decide where they differ.
+/// The first comparable bytes of a row, which decide if they differ.
 pub(super) type Prefix = [u64; 3];
 
 impl SortKey {
-    /// The column of that name, and its order.
+    /// The column with that name, and its order.
     pub(crate) fn new(column: &SortColumn, schema: &Schema) -> Result<Self, Failure> {
         let (mut descending, mut nulls_first) = (false, false);
         let (name, words) = column.parts(|name| schema.fields().find(name).is_some());
@@ -73,7 +73,7 @@ impl SortKey {
         };
         let mut found = Vec::new();
         find(schema.fields(), name, 0, &mut Vec::new(), &mut found);
-        // One name in quotes may be a path with these dots, too, where no column is called so.
+        // A single quoted name may also be a path with these dots, if no column has that name.
         let is_exact = |(path, ..): &Found| names_of(schema.fields(), path).eq(&column.names);
         if !column.names.is_empty() && (column.names.len() > 1 || found.iter().any(is_exact)) {
             found.retain(is_exact);
@@ -95,7 +95,7 @@ impl SortKey {
         Ok(key)
     }
 
-    /// The number of the column that it is, or is in.
+    /// The index of the root column that it is, or is in.
     pub(crate) fn root(&self) -> usize {
         self.path[0]
     }
@@ -106,7 +106,7 @@ impl SortKey {
             DataType::RunEndEncoded(_, values) => values.data_type(),
             other => other,
         };
-        // The nulls of structs around runs cannot be laid over them.
+        // The nulls of structs cannot be applied to run-end encoded arrays.
         let is_run = self.path.len() > 1 && matches!(self.data_type, DataType::RunEndEncoded(..));
         let is_odd = is_run || values.is_nested() || matches!(values, DataType::Interval(_) | DataType::Null);
         !is_odd && RowConverter::supports_fields(&[self.field()])
@@ -117,7 +117,7 @@ impl SortKey {
         SortField::new_with_options(self.compared_type(), options)
     }
 
-    /// The type of what rows are compared by.
+    /// The type of the values that rows are compared by.
     fn compared_type(&self) -> DataType {
         match self.is_on_curve {
             true => DataType::FixedSizeBinary(curve::BYTES),
@@ -138,8 +138,8 @@ impl SortKey {
     }
 }
 
-/// Floats as the order of Parquet has them: both zeros are one, and all NaNs are one that is greater than all numbers. Rows of
-/// equal keys keep their order then, and are compared by the keys that follow. The rows themselves keep their bits.
+/// Floats in the order of Parquet: both zeros are equal, and all NaNs are equal and greater than all numbers. Rows with
+/// equal keys keep their order, or are compared by further keys. The rows themselves keep their bits.
 fn canonical(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(match array.data_type() {
         DataType::Float16 => {
@@ -169,7 +169,7 @@ fn canonical(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// The child of structs, null where they are.
+/// The child of a struct, null where the struct is.
 fn beneath(child: &ArrayRef, parents: Option<&NullBuffer>) -> Result<ArrayRef, ArrowError> {
     if parents.is_none() || matches!(child.data_type(), DataType::RunEndEncoded(..)) {
         return Ok(child.clone());
@@ -189,10 +189,10 @@ fn all_names(fields: &Fields, above: &str, names: &mut Vec<String>) {
     }
 }
 
-/// A field: the path to it, the number of its first leaf, and its type.
+/// A field: its path, the index of its first leaf, and its type.
 type Found = (Vec<usize>, usize, DataType);
 
-/// The names of the fields on a path that [`find`] found.
+/// The names on a path that [`find`] returned.
 fn names_of<'a>(fields: &'a Fields, path: &'a [usize]) -> impl Iterator<Item = &'a String> {
     let mut fields = Some(fields);
     path.iter().map_while(move |place| {
@@ -205,7 +205,7 @@ fn names_of<'a>(fields: &'a Fields, path: &'a [usize]) -> impl Iterator<Item = &
     })
 }
 
-/// All fields of the dotted name. `before` leaves come before the fields, which `above` leads to.
+/// Finds all fields with the dotted name. `before` leaves precede the fields, `above` is the path to these.
 fn find(fields: &Fields, name: &str, before: usize, above: &mut Vec<usize>, found: &mut Vec<Found>) {
     let mut leaf = before;
     for (i, field) in fields.iter().enumerate() {
@@ -223,7 +223,7 @@ fn find(fields: &Fields, name: &str, before: usize, above: &mut Vec<usize>, foun
 }
 
 impl Keys {
-    /// The keys in the order in which they count.
+    /// The keys in order of precedence.
     pub(crate) fn new(keys: Vec<SortKey>) -> Result<Self, Failure> {
         let fields = keys.iter().map(SortKey::field).collect();
         let width: Option<usize> = keys.iter().map(|key| encoded_width(&key.compared_type())).sum();
@@ -231,19 +231,19 @@ impl Keys {
         Ok(Keys { converter: RowConverter::new(fields)?, keys, are_short })
     }
 
-    /// Whether rows are equal where their prefixes are.
+    /// Whether rows with equal prefixes are equal.
     pub(super) fn are_short(&self) -> bool {
         self.are_short
     }
 
-    /// Bytes for each row of the batch, in the order of which rows are sorted.
+    /// Comparable bytes for each row of the batch.
     pub(super) fn rows(&self, batch: &RecordBatch) -> Result<Rows, ArrowError> {
         let arrays = self.keys.iter().map(|key| key.array(batch)).collect::<Result<Vec<_>, _>>()?;
         self.converter.convert_columns(&arrays)
     }
 }
 
-/// The first bytes of a row as numbers that are in the order of the rows.
+/// The first bytes of a row, as numbers with the order of the rows.
 #[inline]
 pub(super) fn prefix(row: Row<'_>) -> Prefix {
     let mut bytes = [0; size_of::<Prefix>()];
@@ -258,7 +258,7 @@ fn is_binary(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
 }
 
-/// How many bytes each value of a type has in a row, if that is a fixed number: one of them says whether it is null.
+/// The number of comparable bytes of each value of a type, if it is fixed: one of them marks nulls.
 fn encoded_width(data_type: &DataType) -> Option<usize> {
     match data_type {
         DataType::Boolean => Some(2),

@@ -7,14 +7,14 @@ use crate::failure::Failure;
 use crate::inputs::Batches;
 use std::sync::Arc;
 
-/// The rows of several sequences in order; where rows are equal, the earlier sequence comes first.
+/// Merges the rows of several sequences; where rows are equal, the earlier sequence comes first.
 pub(super) struct Merge {
     keys: Arc<Keys>,
     cursors: Vec<Cursor>,
-    /// A tree of losers: at 0 the sequence whose row is next, at each inner node the one that lost there. Leaf `i` is
-    /// node `cursors + i`, the parent of a node has half its number.
+    /// A loser tree: at 0 the sequence with the next row, at each inner node the sequence that lost there. Leaf `i` is
+    /// node `cursors + i`, and the parent of a node has half its number.
     tree: Vec<usize>,
-    /// Batches that rows are still needed of: those in memory, then those of files.
+    /// Batches whose rows are still needed: those in memory, followed by those of files.
     held: Vec<Arc<Packed>>,
     in_memory: usize,
     batch_rows: usize,
@@ -28,21 +28,21 @@ pub(super) enum Sequence {
     File(Batches),
 }
 
-/// Places of the next rows, to be gathered.
+/// Places of the next rows, which are to be gathered.
 pub(super) struct Piece {
     pub(super) batches: Vec<Arc<Packed>>,
     pub(super) places: Vec<Place>,
 }
 
-/// The next row of a sequence.
+/// The position in a sequence.
 struct Cursor {
-    /// The batches behind the current one.
+    /// The batches after the current one.
     batches: Option<Batches>,
     /// The current rows; `None` after the last one.
     order: Option<Order>,
-    /// The next row among them.
+    /// The index of the next row among them.
     at: usize,
-    /// The place of their first batch among those that are held.
+    /// The index of their first batch among those that are held.
     slot: usize,
 }
 
@@ -77,7 +77,7 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Goes to the next batch of a sequence that has rows.
+    /// Moves to the next batch of a sequence that has rows.
     fn load(&mut self, cursor: usize) -> Result<(), Failure> {
         let cursor = &mut self.cursors[cursor];
         cursor.order = None;
@@ -94,7 +94,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Whether the next row of `a` comes before that of `b`. What is at its end comes last.
+    /// Whether the next row of `a` comes before that of `b`. A finished sequence comes last.
     #[inline]
     fn is_before(&self, a: usize, b: usize) -> bool {
         let (first, second) = (&self.cursors[a], &self.cursors[b]);
@@ -105,7 +105,7 @@ impl Merge {
         }
     }
 
-    /// Lets a sequence play for the first time: up to a node where nobody waits yet.
+    /// Inserts a sequence into the tree: up to a node without a loser yet.
     fn enter(&mut self, cursor: usize) {
         let mut winner = cursor;
         let mut node = (cursor + self.cursors.len()) / 2;
@@ -120,7 +120,7 @@ impl Merge {
         self.tree[0] = winner;
     }
 
-    /// Lets the sequence that won play again with its next row.
+    /// Replays the games of the sequence that won, with its next row.
     fn replay(&mut self, cursor: usize) {
         let mut winner = cursor;
         let mut node = (cursor + self.cursors.len()) / 2;
@@ -142,7 +142,7 @@ impl Merge {
 
     fn piece(&mut self) -> Result<Option<Piece>, Failure> {
         let mut places = Vec::with_capacity(self.batch_rows);
-        // Batches that are used up wait for the rows to be gathered: not too many of them.
+        // Finished batches are held until their rows are gathered: limit their number.
         let most_held = self.in_memory + 3 * self.cursors.len() + 16;
         while places.len() < self.batch_rows && self.held.len() < most_held {
             let winner = self.tree[0];
@@ -189,5 +189,5 @@ impl Iterator for Merge {
     }
 }
 
-/// No sequence has played at this node yet.
+/// No sequence has lost at this node yet.
 const NOBODY: usize = usize::MAX;

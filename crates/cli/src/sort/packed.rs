@@ -5,9 +5,9 @@
 //! texts     comment of row 0, comment of row 1, ..
 //! ```
 //!
-//! Sorting scatters rows, and each access to one is a cache miss: so what belongs to a row stands together. Numbers, dates
-//! and times are kept as what they are more than the least of their batch, in as few bytes as the largest needs: decimals of
-//! 16 bytes become 1 to 4 of them, often. Columns of other types, such as lists, stay arrays.
+//! Sorting scatters rows, and each access to one is a cache miss: so the values of a row are stored together. Numbers,
+//! dates and times are stored as differences from the least of their batch, in as few bytes as the largest needs:
+//! decimals of 16 bytes often take 1 to 4 bytes. Columns of other types, such as lists, stay arrays.
 
 use crate::failure::Failure;
 use arrow_array::cast::AsArray;
@@ -22,12 +22,12 @@ pub(super) struct Packed {
     num_rows: usize,
     /// Bytes of a row's numbers.
     width: usize,
-    /// The numbers of all rows, and some bytes more, so that a word can be read at each.
+    /// The numbers of all rows, with padding, so that a word can be read at each.
     numbers: Vec<u8>,
-    /// The texts of all rows, and where a row's begin.
+    /// The texts of all rows, and where those of a row begin.
     pub(super) texts: String,
     pub(super) first_text: Number,
-    /// The same of byte strings that are no text.
+    /// The same for byte strings.
     pub(super) binaries: Vec<u8>,
     pub(super) first_binary: Number,
 }
@@ -37,24 +37,24 @@ pub(super) type Place = (u32, u32);
 
 /// A column of packed rows.
 pub(super) enum Column {
-    /// Numbers of up to 64 bits, or decimals that are no larger.
+    /// Numbers of up to 64 bits, or decimals whose values fit.
     Integer(Slot),
-    /// The length of each text; it stands after those of the columns before.
+    /// The length of each text, which is stored after those of earlier columns.
     Text(Slot),
     /// The length of each byte string.
     Binary(Slot),
     Other(ArrayRef),
 }
 
-/// What a row has of a column.
+/// The location of a column's values in the rows.
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
     pub(super) number: Number,
-    /// The bit that is 1 where the value is null.
+    /// The bit that is 1 if the value is null.
     null_bit: Option<u32>,
 }
 
-/// A number of each row: by how much it is more than the least, in some bytes of the row.
+/// A number in each row: its difference from the least, in some bytes of the row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Number {
     at: u32,
@@ -82,7 +82,7 @@ impl Slot {
     }
 }
 
-/// Bytes after the last row.
+/// Padding after the last row, in bytes.
 pub(super) const PADDING: usize = 8;
 
 impl Packed {
@@ -100,7 +100,7 @@ impl Packed {
             } else if let Some(lengths) = binaries_of(array).and_then(|column| binaries.add(column)) {
                 (Column::Binary, lengths)
             } else {
-                // The views inside of it may point into whole pages.
+                // Nested views may point into whole pages.
                 columns.push(Column::Other(crate::convert::compact_array(array)?));
                 continue;
             };
@@ -109,7 +109,7 @@ impl Packed {
         let first_text = layout.number(texts.firsts(num_rows), None);
         let first_binary = layout.number(binaries.firsts(num_rows), None);
         let (width, numbers) = layout.rows(num_rows);
-        // The null bits come first, and their number is known last.
+        // The null bits come first, but their number is only known at the end.
         let move_by = |number: Number| Number { at: number.at + layout.null_bytes(), ..number };
         for column in &mut columns {
             if let Column::Integer(slot) | Column::Text(slot) | Column::Binary(slot) = column {
@@ -147,7 +147,7 @@ impl Packed {
         &self.numbers[row as usize * self.width..][..self.width]
     }
 
-    /// Bytes of memory.
+    /// Size in memory, in bytes.
     pub(super) fn size(&self) -> usize {
         let others = self.columns.iter().map(|column| match column {
             Column::Other(array) => array.get_array_memory_size(),
@@ -157,11 +157,11 @@ impl Packed {
     }
 }
 
-/// The numbers of rows, before these are put together.
+/// The numbers of rows, before they are written.
 #[derive(Default)]
 struct Layout<'a> {
     numbers: Vec<(Number, Vec<i64>)>,
-    /// Where the next number begins, behind the null bits.
+    /// Where the next number begins, after the null bits.
     end: u32,
     nulls: Vec<&'a NullBuffer>,
 }
@@ -175,7 +175,7 @@ impl<'a> Layout<'a> {
 
     fn number(&mut self, values: Vec<i64>, nulls: Option<&NullBuffer>) -> Number {
         let (least, most) = match nulls {
-            // What stands at nulls is anything.
+            // Values at nulls are arbitrary.
             Some(nulls) => bounds(nulls.valid_indices().map(|at| values[at])),
             None => bounds(values.iter().copied()),
         };
@@ -192,7 +192,7 @@ impl<'a> Layout<'a> {
         self.nulls.len().div_ceil(8) as u32
     }
 
-    /// How many bytes a row has, and the bytes of all.
+    /// The width of a row, and the bytes of all rows.
     fn rows(&self, num_rows: usize) -> (usize, Vec<u8>) {
         let width = (self.null_bytes() + self.end) as usize;
         let mut out = vec![0; num_rows * width + PADDING];
@@ -220,10 +220,10 @@ fn bounds(values: impl Iterator<Item = i64>) -> (i64, i64) {
     if least > most { (0, 0) } else { (least, most) }
 }
 
-/// The values of an array of numbers, dates or times; `None` if it is another one, or has larger decimals.
+/// The values of an array of numbers, dates or times; `None` for other types, or if decimals are too large.
 fn integers(array: &ArrayRef) -> Option<Vec<i64>> {
     if let DataType::Decimal128(..) = array.data_type() {
-        // PERF: asked for each value, so not of an array whose type is looked up each time.
+        // PERF: called for each value, so the array's type must not be looked up each time.
         let nulls = array.nulls();
         let is_null = |at: usize| nulls.is_some_and(|nulls| nulls.is_null(at));
         let value =
@@ -260,7 +260,7 @@ impl<'a, S: AsRef<[u8]> + ?Sized> Strings<'a, S> {
         Strings { columns: Vec::new(), bytes: 0 }
     }
 
-    /// Takes the strings of a column, and gives the length of each; `None` if all are too long together.
+    /// Adds the strings of a column, and returns the length of each; `None` if all are too long together.
     fn add(&mut self, strings: Vec<&'a S>) -> Option<Vec<i64>> {
         let lengths: Vec<i64> = strings.iter().map(|string| string.as_ref().len() as i64).collect();
         let bytes = self.bytes + lengths.iter().sum::<i64>() as u64;
@@ -292,7 +292,7 @@ impl<'a, S: AsRef<[u8]> + ?Sized> Strings<'a, S> {
     }
 }
 
-/// The texts of a column, "" at nulls; `None` if it has others than texts.
+/// The texts of a column, "" for nulls; `None` for other types.
 fn texts_of(array: &ArrayRef) -> Option<Vec<&str>> {
     Some(match array.data_type() {
         DataType::Utf8 => array.as_string::<i32>().iter().map(Option::unwrap_or_default).collect(),
@@ -302,7 +302,7 @@ fn texts_of(array: &ArrayRef) -> Option<Vec<&str>> {
     })
 }
 
-/// The byte strings of a column, empty at nulls; `None` if it has others.
+/// The byte strings of a column, empty for nulls; `None` for other types.
 fn binaries_of(array: &ArrayRef) -> Option<Vec<&[u8]>> {
     Some(match array.data_type() {
         DataType::Binary => array.as_binary::<i32>().iter().map(Option::unwrap_or_default).collect(),

@@ -8,7 +8,7 @@ use arrow_row::Rows;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Rows, and what they are compared by.
+/// Rows with their comparable bytes.
 pub(super) struct Keyed {
     pub(super) packed: Packed,
     pub(super) compared: Rows,
@@ -23,7 +23,7 @@ impl Keyed {
         self.compared.num_rows()
     }
 
-    /// Bytes of memory, with what the order takes.
+    /// Size in memory, in bytes, including the order.
     pub(super) fn size(&self) -> usize {
         self.packed.size() + self.compared.size() + self.num_rows() * size_of::<Entry>()
     }
@@ -43,15 +43,15 @@ pub(super) struct Run {
     pub(super) order: Order,
 }
 
-/// Rows in order, as far as the next ones are concerned.
+/// Rows in order, starting with the next one.
 pub(super) struct Order {
     pub(super) entries: Vec<Entry>,
-    /// What the rows of each batch are compared by; nothing if the prefixes are enough.
+    /// Comparable bytes of the rows of each batch; empty if prefixes suffice.
     compared: Vec<Rows>,
 }
 
 impl Order {
-    /// The rows of some batches in the order in which they are.
+    /// The rows of some batches in their current order.
     pub(super) fn unsorted(compared: Vec<Rows>, keys: &Keys) -> Self {
         let mut entries = Vec::with_capacity(compared.iter().map(Rows::num_rows).sum());
         for (batch, rows) in compared.iter().enumerate() {
@@ -61,7 +61,7 @@ impl Order {
         Order { entries, compared: if keys.are_short() { Vec::new() } else { compared } }
     }
 
-    /// Sorts the rows; equal ones by their places, which is the order that a stable sort gives.
+    /// Sorts the rows; equal ones by their places, as a stable sort would.
     fn sort(&mut self) {
         let Order { entries, compared } = self;
         match compared.is_empty() {
@@ -73,7 +73,7 @@ impl Order {
         }
     }
 
-    /// How the row at `at` compares with one of another order.
+    /// Compares the row at `at` with one of another order.
     #[inline]
     pub(super) fn compare(&self, at: usize, other: &Order, other_at: usize) -> Ordering {
         let (a, b) = (&self.entries[at], &other.entries[other_at]);
@@ -106,7 +106,7 @@ impl Run {
         self.order.entries.len()
     }
 
-    /// Bytes of memory.
+    /// Size in memory, in bytes.
     pub(super) fn size(&self) -> usize {
         self.batches.iter().map(|batch| batch.size()).sum::<usize>() + self.order.size()
     }

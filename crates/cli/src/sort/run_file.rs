@@ -1,9 +1,9 @@
-//! A temporary file that is written once from front to back, and read so.
+//! A temporary file that is written and read from front to back.
 
 use marquetry_core::write::{SpillFile, SpillStore};
 use std::io::{self, Read, Write};
 
-/// Bytes in a file of a store.
+/// A file of a spill store.
 #[derive(Debug)]
 pub(super) struct RunFile {
     file: Box<dyn SpillFile>,
@@ -11,26 +11,26 @@ pub(super) struct RunFile {
 }
 
 impl RunFile {
-    /// An empty file.
+    /// Creates an empty file.
     pub(super) fn create(store: &dyn SpillStore) -> io::Result<RunWriter> {
         let file = RunFile { file: store.create()?, len: 0 };
         Ok(RunWriter { file, buffer: Vec::with_capacity(BLOCK) })
     }
 
-    /// Reads it from its beginning.
+    /// Reads the file from its beginning.
     pub(super) fn into_reader(self) -> RunReader {
         RunReader { file: self, next: 0, buffer: Vec::new(), used: 0 }
     }
 }
 
-/// Writes a file in blocks of the same size, as they are read: stores that encrypt do so block by block.
+/// Writes a file in blocks of the size in which it is read: stores that encrypt do so block by block.
 pub(super) struct RunWriter {
     file: RunFile,
     buffer: Vec<u8>,
 }
 
 impl RunWriter {
-    /// The file with all that was written.
+    /// The complete file.
     pub(super) fn finish(mut self) -> io::Result<RunFile> {
         self.write_block()?;
         Ok(self.file)
@@ -56,7 +56,7 @@ impl Write for RunWriter {
         Ok(taken)
     }
 
-    /// Nothing: nobody reads a file that is not finished.
+    /// Does nothing: nobody reads an unfinished file.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -68,7 +68,7 @@ pub(super) struct RunReader {
     /// Where the next block begins.
     next: u64,
     buffer: Vec<u8>,
-    /// How much of the block was given away.
+    /// How much of the block was returned.
     used: usize,
 }
 

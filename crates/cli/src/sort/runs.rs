@@ -31,7 +31,7 @@ fn write(
     writer.into_inner().map_err(unwritten)?.finish().map_err(unwritten)
 }
 
-/// The error names the directory that is full, and not the file that the rows are for.
+/// The error names the temporary directory, and not the file that the rows are for.
 fn unwritten(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
     let message = "sorted rows cannot be written to a temporary file here; TMPDIR names another directory";
     let error = Error::caused_by(ErrorKind::Io, message, error);
@@ -52,7 +52,7 @@ pub(super) fn write_run(
     write(batches, schema, store)
 }
 
-/// Writes the rows of several sequences as one.
+/// Writes the merged rows of several sequences.
 pub(super) fn write_merged(
     merge: Merge,
     schema: &SchemaRef,
@@ -65,7 +65,7 @@ pub(super) fn write_merged(
     write(batches, schema, store)
 }
 
-/// The rows of a file.
+/// Reads the rows of a file.
 pub(super) fn read(file: RunFile) -> Result<Batches, Failure> {
     let reader = StreamReader::try_new(file.into_reader(), None)?;
     Ok(Box::new(reader.map(|batch| batch.map_err(Failure::from))))

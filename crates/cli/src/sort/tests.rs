@@ -19,7 +19,7 @@ fn sort_key(text: &str, schema: &arrow_schema::Schema) -> SortKey {
     SortKey::new(&columns[0], schema).unwrap()
 }
 
-/// Rows with few different keys, so that many are equal, and a number of their own.
+/// Rows with few distinct keys, so that many are equal, and a number of their own.
 fn batches(count: usize, rows: usize) -> Vec<RecordBatch> {
     let mut state = 1_u64;
     let mut random = move || {
@@ -98,13 +98,13 @@ fn many_runs_give_what_one_sort_in_memory_gives() {
         &["id:desc"],
     ] {
         let in_memory = sort(&batches, keys, budget(usize::MAX, 64, 64));
-        // A run for each batch, merged by threes and in several passes.
+        // A run for each batch, merged by threes in several passes.
         let spilled = sort(&batches, keys, budget(1, 64, 3));
         assert_eq!(ids(&in_memory), ids(&spilled), "{keys:?}");
         assert_eq!(in_memory, spilled);
         let some = sort(&batches, keys, budget(100_000, 7, 64));
         assert_eq!(in_memory, some);
-        // The rows are still the same rows.
+        // The rows themselves are unchanged.
         let mut sorted = ids(&in_memory);
         let position = sorted.iter().position(|id| *id == 777).unwrap();
         assert_eq!(in_memory.slice(position, 1), all.slice(777, 1));
@@ -122,7 +122,7 @@ fn order_is_that_of_the_keys_and_equal_rows_keep_theirs() {
     let ids = ids(&sorted);
     for row in 1..sorted.num_rows() {
         let word = |row: usize| words.is_valid(row).then(|| words.value(row));
-        // Nulls are last, whichever the direction.
+        // Nulls are last in both directions.
         let by_word = match (word(row - 1), word(row)) {
             (Some(a), Some(b)) => b.cmp(a),
             (a, b) => b.is_some().cmp(&a.is_some()),
@@ -164,7 +164,7 @@ fn no_rows_and_failures() {
     assert!(sorted(Box::new(failing.into_iter()), &schema, keys(), few, folder(), |_| {}).is_err());
 }
 
-/// Files in memory; what was written to any of them can be looked at, and be changed on its way back.
+/// Files in memory, whose contents can be inspected, and changed when they are read.
 #[derive(Debug, Clone, Default)]
 struct Watched {
     written: Arc<Mutex<Vec<u8>>>,

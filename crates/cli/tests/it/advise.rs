@@ -123,7 +123,7 @@ fn small_files_of_a_directory_are_merged() {
     assert_eq!(merged.len(), 1, "{advice:#}");
     let only = serde_json::json!({ "findings": merged });
     assert!(run_all(&folder, &only, 800).contains("small-files"));
-    // What is predicted comes.
+    // The prediction is met.
     let got = fs::metadata(folder.path("work/merged.parquet")).unwrap().len() as f64;
     let predicted = merged[0]["bytes"]["after"].as_f64().unwrap();
     assert!((predicted - got).abs() < 0.35 * got, "{predicted}, {got}");
@@ -141,7 +141,7 @@ fn text_is_ranked_and_fits() {
         assert!(line.chars().count() <= 120, "{line}");
     }
     assert!(text.contains("\n1. ") && text.contains("\n2. "), "{text}");
-    // The last command does what keeps rows and types, for the same queries.
+    // The last command applies everything that keeps rows and types, for the same queries.
     let last = text.lines().rfind(|line| line.starts_with("marquetry optimize ")).unwrap();
     let line = last.replacen("marquetry", &format!("'{}'", env!("CARGO_BIN_EXE_marquetry")), 1);
     let done = Command::new("sh").args(["-c", &line]).current_dir(folder.path("")).output().unwrap();

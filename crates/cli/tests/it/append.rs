@@ -30,7 +30,7 @@ fn rows_of_other_files_come_behind_its_own() {
     assert_eq!(new[..old.len()], old);
     assert_eq!((&report["rows"], &report["row_groups"]), (&Value::from(600), &Value::from(6)));
     assert_eq!((&report["size"], &report["grown"]), (&new.len().into(), &(new.len() - old.len()).into()));
-    // The old footer, and the marker behind it.
+    // Unreferenced: the old footer, and the marker after it.
     let unreferenced = report["unreferenced"].as_u64().expect("a number");
     assert!(unreferenced > 16 && unreferenced < old.len() as u64 / 4, "{report}");
     assert_eq!(rows(&file), rows(&wines()).repeat(3));
@@ -182,7 +182,7 @@ fn recover_undoes_an_append_that_was_stopped() {
         assert_eq!(report["losses"], Value::Array(Vec::new()), "{len} of {}: {report}", new.len());
         assert_eq!(rows(&out), rows(&wines()), "{len} of {}", new.len());
     }
-    // On request, what is whole of the change is kept.
+    // On request, the complete part of the change is kept.
     fs::write(&file, &new[..new.len() - 1]).expect("a file");
     let out = folder.path("more.parquet");
     success(&["recover", "--keep-appended", &file, &out]);
@@ -316,11 +316,11 @@ fn metadata_of_the_stored_arrow_schema_follow() {
     success(&["meta", "unset", &file, "note"]);
     assert_eq!(stored(&file).get("note"), None);
     assert_eq!(rows(&file), rows(&wines()));
-    // Nothing is put where nothing is.
+    // No stored Arrow schema is added where there was none.
     let plain = copy(&folder, "plain.parquet");
     success(&["meta", "set", &plain, "note=new"]);
     assert_eq!(json(&["meta", &plain])["key_values"].as_array().map(Vec::len), Some(1));
-    // What is given outweighs what was there.
+    // Given metadata overrides existing metadata.
     let other = folder.path("other.parquet");
     success(&["convert", &noted, &other, "--metadata", "note=other", "--report", "none"]);
     assert_eq!(stored(&other)["note"], "other");

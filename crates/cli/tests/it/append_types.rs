@@ -63,7 +63,7 @@ fn three() -> FixedSizeListArray {
     FixedSizeListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1), Some(2), Some(3)])], 3)
 }
 
-/// Nothing is written then: neither in place, nor in a copy, nor a new file.
+/// Then nothing is written: neither in place, nor to a copy, nor to a new file.
 #[test]
 fn values_that_would_become_others_are_refused() {
     let folder = Folder::new("append-types");
@@ -197,7 +197,7 @@ fn types_are_compared_and_not_bytes() {
     let before = stored(&a);
     success(&["append", &a, &b]);
     assert_eq!((stored(&a), rows(&a)), (before, rows(&out)));
-    // Layouts are no types.
+    // Different Arrow layouts are not different types.
     let small = write(&folder, "small.parquet", Arc::new(StringArray::from(vec!["x"])));
     let large = write(&folder, "large.parquet", Arc::new(LargeStringArray::from(vec!["y"])));
     assert!(success(&["merge", &small, &large, &out, "--overwrite"]).contains("the first file's is kept"));

@@ -218,7 +218,7 @@ fn a_closed_pipe_is_no_error() {
     }
 }
 
-/// Of Parquet nothing is written before there is much of it.
+/// Parquet is written only once there is much of it.
 #[test]
 fn a_pipe_that_is_closed_before_the_first_byte_is_no_error() {
     let wines = wines();

@@ -119,7 +119,7 @@ fn later_values_that_do_not_fit_are_errors() {
     let csv = folder.write("in.csv", "a,b\n1,2\n3\n");
     let (code, lines) = failure(&["convert", &csv, &output, "--overwrite"]);
     assert!(code == 1 && lines[0].contains("line 3"), "{lines:?}");
-    // Who looked at all rows is not asked to look at them.
+    // After inference from all rows, the error does not suggest --infer-rows.
     let jsonl = folder.write("in.jsonl", "{\"a\": [1, {\"b\": 2}]}\n");
     let (_, lines) = failure(&["convert", &jsonl, &output, "--overwrite"]);
     assert!(lines[0].contains("line 1, column a") && !lines[0].contains("--infer-rows"), "{lines:?}");
@@ -171,7 +171,7 @@ fn every_format_to_every_other() {
         success(&options[..if name.ends_with("parquet") { 5 } else { 3 }]);
         file = next;
     }
-    // Dates are texts in JSON, and stay so: but for that nothing has changed.
+    // Dates are strings in JSON, and are read as such: nothing else has changed.
     assert_eq!(rows(&folder.path("b.parquet")), expected);
     assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 200);
     // From Parquet to Parquet the Arrow schema is that of the source.
@@ -430,7 +430,7 @@ fn dates_in_milliseconds() {
     assert!(code == 1 && lines[0].contains("--date64 int64"), "{lines:?}");
 }
 
-/// The line is that of the file, the column that of the line.
+/// Lines are counted in the file, columns in the line.
 #[test]
 fn broken_lines_of_json_are_named_once() {
     let folder = Folder::new("convert_inputs_broken_lines");
@@ -447,7 +447,7 @@ fn broken_lines_of_json_are_named_once() {
     }
 }
 
-/// What goes to standard output by its name is the file and nothing else.
+/// Naming standard output as a file writes the rows to it, and nothing else.
 #[cfg(unix)]
 #[test]
 fn no_report_goes_behind_the_rows() {

@@ -187,7 +187,7 @@ fn checkpoints_are_what_is_left_of_a_file_that_was_cut_off() {
     let text = success(&with);
     let line = text.lines().last().expect("lines");
     assert!(line.starts_with("checkpoints: 3, of ") && line.ends_with(" s"), "{text}");
-    // What they cost is what nothing refers to.
+    // The bytes of checkpoints are unreferenced in the finished file.
     let cost = json(&[&with[..], &["--format", "json"]].concat())["checkpoints"].clone();
     assert_eq!(cost["count"], 3);
     assert!(cost["seconds"].as_f64().expect("a number") > 0.0, "{cost}");
@@ -259,7 +259,7 @@ fn floats_are_sorted_as_readers_compare_them() {
     }
 }
 
-/// It is not the output that is full.
+/// The disk of temporary files is full, not that of the output.
 #[test]
 fn a_full_disk_for_sorted_rows_is_named() {
     let folder = Folder::new("convert-tmpdir");
@@ -307,7 +307,7 @@ fn sorted_by_columns_that_are_not_written() {
     assert!(code == 2 && lines[0].contains("zap"), "{lines:?}");
     let (code, lines) = failure(&["convert", &csv, "-", "--sort-by", "\"a"]);
     assert!(code == 2 && lines[0].contains("never closed"), "{lines:?}");
-    // The order is told as far as the file has the columns.
+    // The file records the order up to the first key that it lacks.
     let out = folder.path("out.parquet");
     success(&[
         "convert",
@@ -341,7 +341,7 @@ fn sorted_by_columns_that_are_not_written() {
     success(&["verify", "--deep", &out]);
 }
 
-/// Values that Parquet cannot have are bad data: 1. Only what was typed wrongly is 2.
+/// Values that Parquet cannot represent are bad data, with exit code 1; only wrong arguments give 2.
 #[test]
 fn bad_data_is_no_wrong_usage() {
     use arrow_array::{ArrayRef, IntervalMonthDayNanoArray, RecordBatch, StructArray, TimestampSecondArray};

@@ -87,7 +87,7 @@ fn a_key_that_columns_leave_out() {
     assert_eq!(found["rows"]["changed_rows"], json!([{"left_row": 2, "right_row": 0, "cells": [cell]}]));
     assert_eq!((&found["rows"]["removed"], &found["rows"]["added"]), (&0.into(), &0.into()));
 
-    // What a key cannot be is told by the file that it cannot be in.
+    // A column that cannot be a key is reported with the file in which it cannot.
     let texts = file("texts", "id,name,price\nx,a,10\n");
     let other = file("other", "number,name,price\n1,a,10\n");
     let nested = folder.write("nested.jsonl", "{\"s\": {\"id\": 1}, \"price\": 2}\n");
@@ -214,7 +214,7 @@ fn timestamps_beyond_nanoseconds_are_compared_and_shown() {
     assert!(text.contains(r#"- 2: {"t":"1001-01-01T00:00:00"}"#) && !text.contains('~'), "{text}");
 }
 
-/// The text of a stored Arrow schema says nothing to who reads it.
+/// The encoded text of a stored Arrow schema tells a reader nothing.
 #[test]
 fn types_of_stored_arrow_schemas_are_told() {
     let folder = Folder::new("diff-stored");

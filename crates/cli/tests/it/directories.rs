@@ -58,7 +58,7 @@ fn directories_that_a_pattern_fits_are_tables() {
     let counted = success(&["count", &pattern]);
     assert_eq!(counted, success(&["count", &one, &two]));
     assert!(counted.trim_end().ends_with("600  total"), "{counted}");
-    // None is counted again with those that it is in.
+    // Directories below other matches are not counted again.
     assert_eq!(success(&["count", &folder.path("**/")]).lines().count(), 3);
     assert_eq!(
         success(&["count", &folder.path("**")]).trim_end().lines().last(),

@@ -83,7 +83,7 @@ fn files_in_the_open_are_read_beside_encrypted_ones_on_request() {
     assert!(code == 2 && errors.join(" ").contains("or --decrypt"), "{errors:?}");
 }
 
-/// Whoever may write no more gets an error, and files are what they were.
+/// A process that hits the file size limit gets an error, and files stay as they were.
 #[cfg(unix)]
 #[test]
 fn files_stay_whole_where_no_more_may_be_written() {
@@ -91,7 +91,7 @@ fn files_stay_whole_where_no_more_may_be_written() {
     let [file, out] = ["file.parquet", "out.parquet"].map(|name| at(&dir, name));
     fs::copy(wines(), &file).unwrap();
     let before = fs::read(&file).unwrap();
-    // Blocks of 512 bytes, or of 1024: none of them have room for four files.
+    // Blocks of 512 or 1024 bytes: the limit is below the size of four files in either case.
     let blocks = before.len() / 512 + 1;
     let many = [wines(), wines(), wines(), wines()];
     let limited = |arguments: &[&str], blocks: usize| {

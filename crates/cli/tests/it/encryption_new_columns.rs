@@ -83,12 +83,12 @@ fn a_variant_is_not_shredded_into_plain_columns() {
         assert!(success(&["schema", &out, "--key-file", &whole]).contains("typed_value"));
         fs::remove_file(&out).unwrap();
     }
-    // What is of another type than the shredded columns would be in the open.
+    // A value of another type than the shredded columns would be stored in plaintext.
     let typed = keys(&folder, "typed.json", &[("v.typed_value", COLUMN)], "");
     let (_, errors) = failure(&["rewrite", &plain, &out, "--shred", "auto", "--encrypt-file", &typed]);
     let errors = errors.join(" ");
     assert!(errors.contains("in column v.value") && errors.contains("give the key to v,"), "{errors}");
-    // Who names each of its columns has said what becomes of it.
+    // Naming each column is a decision about all of them.
     let parts = [("v.value", COLUMN), ("v.metadata", COLUMN), ("v.typed_value", OTHER)];
     let parts = keys(&folder, "parts.json", &parts, "");
     success(&["rewrite", &plain, &out, "--shred", "auto", "--encrypt-file", &parts]);
@@ -146,11 +146,11 @@ fn boxes_of_encrypted_geometries_are_encrypted() {
         success(&[&["merge", &file, &file, &both], like].concat());
         assert!(!geo(&both, &own).contains(BOX), "{}", geo(&both, &own));
     }
-    // A key that is given to the boxes stays theirs.
+    // The boxes keep a key of their own if they are given one.
     convert(&own);
     failure(&["head", &file, "--columns", "bbox", "--key-file", &read]);
     success(&["head", &file, "--columns", "bbox", "--key-file", &own]);
-    // Under the footer key all is alike, and the box stays.
+    // Under the footer key everything has the same key, and the box stays in the metadata.
     convert(&footer);
     assert!(geo(&file, &footer).contains(BOX), "{}", geo(&file, &footer));
     // Not so where the footer is in the open.

@@ -149,7 +149,7 @@ fn a_directory_is_explained_as_one_table() {
     let text = success(&["explain", table, "--where", predicate]);
     assert!(text.contains("3 files, 2 of them after a look at their partitions"), "{text}");
     assert_eq!(failure(&["explain", table, "--where", predicate, "--columns", "none"]).0, 2);
-    // Nothing is left, or everything, by partitions alone.
+    // Partitions alone rule out all files, or none.
     assert_eq!(explained(table, "year = 1999", &["--scan"])["files_left"], 0);
     assert_eq!(explained(table, "year > 1999", &["--scan"])["matching"]["rows"], 30_000);
 }

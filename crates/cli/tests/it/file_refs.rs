@@ -1,4 +1,4 @@
-//! Columns of FILE as the bytes that they refer to, which nothing but what is allowed gives.
+//! Columns of FILE, resolved to the bytes that they refer to, which only allowed sources provide.
 
 use crate::command::{Folder, failure, success};
 use arrow_array::builder::{BinaryBuilder, Int64Builder, StringBuilder};
@@ -69,7 +69,7 @@ fn references_are_bytes_on_request() {
         success(&["verify", "--deep", &path, "--ignore", "file-checksum"]).matches("file-").count(),
         0
     );
-    // Without a word nothing is opened.
+    // Without the option no file is opened.
     let plain = success(&["cat", &path, "--format", "json"]);
     assert!(plain.contains("images/a%20b.txt"), "{plain}");
     let (code, lines) = failure(&["cat", &path, "--format", "json", "--resolve", "--where", "id = 2"]);
@@ -131,7 +131,7 @@ fn rows_of_many_files_refer_to_their_own() {
     assert_eq!(together(&[&root], &[]), format!("{of_first}{of_second}"));
     let some = together(&[&root], &["--where", "id = 1"]);
     assert_eq!(some, format!("{}\n{}\n", lines[1], of_second.lines().nth(1).unwrap()));
-    // What is not allowed of a file is said of that file.
+    // An error about a forbidden source names the file that refers to it.
     let notes = folder.path("k=1");
     let (_, lines) = failure(&["cat", &root, "--resolve", "--allow", &notes, "--format", "json"]);
     assert!(lines.join(" ").contains("second.parquet") && lines.join(" ").contains("in row 5"), "{lines:?}");
@@ -173,7 +173,7 @@ fn columns_are_made_of_paths() {
     success(&["verify", "--deep", &path]);
     let all = ["cat", &path, "--resolve", "--allow", &folder.path("images"), "--format", "json"];
     assert_eq!(success(&all).lines().count(), 3);
-    // What is changed on the disk is not what was meant.
+    // A changed file is not the one that was referred to.
     folder.write("images/b.txt", "changed");
     let (_, lines) = failure(&all);
     assert!(lines.join("").contains("in row 1"), "{lines:?}");
@@ -214,7 +214,7 @@ fn columns_of_paths_become_files() {
     let (_, lines) = failure(&["cat", &beside, "--resolve"]);
     assert!(lines.join(" ").contains("not allowed"), "{lines:?}");
     success(&["verify", "--deep", &inline]);
-    // A file that changed is told by its checksum.
+    // The checksum reveals a changed file.
     std::fs::write(folder.path("images/one.txt"), "fresh").unwrap();
     let (_, lines) = failure(&["cat", &beside, "--resolve", "--allow", &images]);
     assert!(lines.join(" ").contains("checksum"), "{lines:?}");

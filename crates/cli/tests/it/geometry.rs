@@ -135,7 +135,7 @@ fn a_curve_has_few_row_groups_with_what_is_in_a_box() {
         assert_eq!(statistics["stage"], "statistics", "{explained}");
         let left = statistics["row_groups"].as_u64().unwrap();
         assert!((1..=4).contains(&left), "{left} of 40: {explained}");
-        // Nulls stand at the end, and the order of a curve is none that the footer could tell.
+        // Nulls are last; and the order along the curve cannot be recorded in the footer.
         let text = success(&["cat", &sorted, "--columns", "geom", "--offset", "3959", "--limit", "2"]);
         assert!(text.contains("POINT"), "{text}");
         let meta = success(&["meta", &sorted, "--format", "json"]);
@@ -157,7 +157,7 @@ fn what_is_no_geometry_is_told_with_its_place() {
     assert!(code != 0 && errors[0].contains("four numbers"), "{errors:?}");
 }
 
-/// A condition cannot be asked of it: the rows that were looked at with it are lost, and that is told.
+/// A condition cannot be evaluated on it: the rows that were filtered with it are lost, and that is reported.
 #[test]
 fn what_is_no_geometry_is_a_loss_where_damage_is_no_error() {
     let folder = Folder::new("broken_geometries");
@@ -172,7 +172,7 @@ fn what_is_no_geometry_is_a_loss_where_damage_is_no_error() {
             code == 1 && told.contains("rows 0 to 3") && told.contains("is no geometry"),
             "{mode}: {told}"
         );
-        // Without a condition nothing of it is looked at.
+        // Without a condition the geometry is not parsed.
         assert_eq!(success(&["count", &path]).trim(), "4");
         assert_eq!(success(&["cat", &path, "--format", "json", "--on-corrupt", mode]).lines().count(), 4);
     }

@@ -159,7 +159,7 @@ fn keys_of_json_are_told_in_help() {
     let (wines, out) = (wines(), |name: &str| folder.path(name));
     std::fs::create_dir(out("parts")).expect("a directory");
     let (one, two, three, parts) = (out("1.parquet"), out("2.parquet"), out("3.parquet"), out("parts"));
-    // Whose help tells of them, and what prints them.
+    // The command whose help names the keys, and arguments that print them.
     let commands: [(&str, &[&str]); 22] = [
         ("schema", &["schema", &wines]),
         ("meta", &["meta", &wines]),

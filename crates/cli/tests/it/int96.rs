@@ -38,7 +38,7 @@ fn write_with(path: &str, values: impl ExactSizeIterator<Item = (i32, u64)>, pai
     std::fs::write(path, file.finish().expect("a file").0).expect("a file");
 }
 
-/// No unit of Arrow's timestamps holds both: each is shown as exact as it is.
+/// No unit of Arrow's timestamps can hold both: each is printed exactly.
 #[test]
 fn a_far_time_takes_no_nanoseconds_from_others() {
     let folder = Folder::new("int96");
@@ -51,7 +51,7 @@ fn a_far_time_takes_no_nanoseconds_from_others() {
     assert!(times.iter().all(|time| success(&["cat", &file]).contains(time)));
     assert_eq!(success(&["convert", &file, "-", "--to", "csv"]), format!("t\n{}\n", times.join("\n")));
     assert_eq!(success(&["convert", &file, "-"]), lines);
-    // What is shown is what is asked for.
+    // Printed values work as literals of conditions.
     for (i, time) in times.iter().enumerate() {
         let found = success(&["cat", &file, "--format", "json", "--where", &format!("t = '{time}'")]);
         assert_eq!(found, lines.lines().nth(i).map(|line| format!("{line}\n")).unwrap_or_default());
@@ -76,7 +76,7 @@ fn times_of_a_zone_are_shown_as_such() {
     }
 }
 
-/// A far time in one file takes no nanoseconds from those of others.
+/// A distant time in one file does not cost the times in other files their nanoseconds.
 #[test]
 fn times_of_several_files_are_exact() {
     let folder = Folder::new("int96-several");

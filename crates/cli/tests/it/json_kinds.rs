@@ -34,7 +34,7 @@ fn members_that_come_twice() {
     assert_eq!(jsonl(rows, &["--schema", "m map<utf8, int8>"]), rows);
 }
 
-/// What comes behind the rows from which types are guessed is no text if it is a number.
+/// Numbers after the rows from which types are inferred do not become text.
 #[test]
 fn late_numbers_stay_numbers() {
     let folder = Folder::new("json-late");
@@ -51,7 +51,7 @@ fn late_numbers_stay_numbers() {
     }
     let texts = "{\"a\":null}\n".repeat(10_001) + "{\"a\":\"1\"}\n";
     assert_eq!(jsonl(&texts, &[]), texts);
-    // A mixture that was seen is text, as is what was asked for.
+    // Mixed values among the inferred rows become text, as do those for which that was requested.
     assert_eq!(
         jsonl("{\"a\":1.50}\n{\"a\":\"x\"}\n{\"a\":true}\n", &[]),
         "{\"a\":\"1.50\"}\n{\"a\":\"x\"}\n{\"a\":\"true\"}\n"

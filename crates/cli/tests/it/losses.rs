@@ -138,7 +138,7 @@ fn head_and_convert_take_it_too() {
     assert!(success(&["cat", &out, "--format", "json"]).lines().eq(&good()[FIRST..]));
 }
 
-/// What a command says that refuses to write a report, by which nothing has changed in `kept`, a file.
+/// The message of a command that refuses to write a report, after which the file `kept` is unchanged.
 #[track_caller]
 fn refused(arguments: &[&str], report: &str, kept: &str) -> String {
     let before = fs::read(kept).expect("a file");
@@ -232,12 +232,12 @@ fn a_condition_is_asked_about_what_is_whole() {
     let out = folder.path("out.parquet");
     let read = |arguments: &[&str]| {
         let (code, rows, errors) = run(&[arguments, &condition].concat());
-        // What is lost is told, whatever the condition wants.
+        // Losses are reported regardless of the condition.
         assert_eq!(code, 1, "{arguments:?}: {errors:?}");
         assert!(errors[0].contains("lost: row group 0, column year"), "{arguments:?}: {errors:?}");
         rows.lines().map(parse).collect::<Vec<_>>()
     };
-    // A year that is lost is null, of which nothing is true.
+    // A lost year is null, for which no condition is true.
     for mode in ["skip-page", "skip-row-group", "null-page"] {
         assert_eq!(read(&["cat", &file, "--on-corrupt", mode]), expected, "{mode}");
         let some = read(&["cat", &file, "--on-corrupt", mode, "--offset", "2", "--limit", "5"]);

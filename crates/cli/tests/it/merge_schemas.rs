@@ -138,7 +138,7 @@ fn required_and_optional_columns() {
         success(&["verify", "--deep", &out]);
         assert!(!success(&["schema", &out]).contains("required"), "all may be null");
     }
-    // What is copied in place cannot become optional; what is optional there takes both.
+    // A required column cannot become optional in place; an optional one accepts both.
     std::fs::copy(&required, &out).expect("a copy");
     let (code, lines) = failure(&["append", &out, &optional, "--compatible"]);
     assert!(code == 2 && lines[0].contains("merge --compatible makes a file of both"), "{lines:?}");
@@ -183,7 +183,7 @@ fn columns_of_one_name_stay_apart() {
     assert_eq!(rows(&merged), all);
     success(&["append", &a, &b]);
     assert_eq!(rows(&a), all);
-    // In any order, nothing says which is which.
+    // If columns may be in any order, nothing tells them apart.
     let (code, lines) = failure(&["merge", "--compatible", &b, &merged, &folder.path("c.parquet")]);
     assert!(code == 2 && lines.join(" ").contains("several columns of the same name"), "{lines:?}");
 }

@@ -63,7 +63,7 @@ fn what_is_written_is_told() {
     assert_eq!(written["write"]["bytes_written"], size, "{written}");
     assert!(written["write"]["pages"].as_u64().unwrap() > 0, "{written}");
 
-    // What is copied is read and written, and no page is made; where a row group is cut, pages are.
+    // A copied row group is read and written without encoding pages; one that is cut is encoded.
     let merged = folder.path("merged.parquet");
     let (_, told) = with_metrics(&["merge", &parquet, &again, &merged]);
     let [first, second, written] = &*told else { panic!("{told:?}") };
@@ -87,7 +87,7 @@ fn what_is_written_is_told() {
         assert!(file["write"]["pages"].as_u64().unwrap() > 0, "{file}");
     }
 
-    // Of what is not Parquet, what is written alone.
+    // For other formats than Parquet, only writing is reported.
     let csv = folder.path("a.csv");
     std::fs::write(&csv, "x\n1\n2\n").unwrap();
     let (_, told) = with_metrics(&["convert", &csv, &again, "--overwrite"]);

@@ -65,7 +65,8 @@ fn parts_of_structs_are_chosen_of_any_input() {
     assert_eq!(success(&["convert", &csv, "-", "--columns", "\"a,b\""]), "{\"a,b\":1}\n");
 }
 
-/// Where one column is meant, of several with its name any may be the wrong one; where some are, all of them are.
+/// An option for one column refuses a name of several columns, as any may be the wrong one; an option for several takes
+/// all of them.
 #[test]
 fn a_name_of_several_columns() {
     let folder = Folder::new("named_columns_twice");
@@ -98,7 +99,7 @@ fn a_name_of_several_columns() {
     }
 }
 
-/// Names that are empty, or that patterns and lists have signs in common with.
+/// Names that are empty, or contain characters that have a meaning in patterns and lists.
 #[test]
 fn odd_names_in_options() {
     let folder = Folder::new("named_columns_odd");
@@ -144,7 +145,7 @@ fn odd_names_in_options() {
     );
 }
 
-/// No argument has a NUL in it: no command is told that nobody can run.
+/// Arguments cannot contain NUL: so no command with one is suggested, as nobody could run it.
 #[test]
 fn no_command_has_a_nul() {
     let folder = Folder::new("named_columns_nul");
@@ -196,7 +197,7 @@ fn optimize_takes_columns_of_any_name() {
     }
 }
 
-/// Of `s."x.y"`, `s.x.y`, and what is called `s.x`: what is advised of one is done to that one.
+/// With `s."x.y"`, `s.x.y` and a column named `s.x`: advice on one is applied to this one.
 #[test]
 fn advised_options_tell_names_with_dots_from_paths() {
     let folder = Folder::new("named_columns_dots");
@@ -264,7 +265,7 @@ fn advised_options_tell_names_with_dots_from_paths() {
     }
 }
 
-/// Of `s."x.y"`, `s.x.y`, and what is called `s.x`: each option means the one that is named.
+/// With `s."x.y"`, `s.x.y` and a column named `s.x`: each option selects the one that is named.
 #[test]
 fn all_options_tell_names_with_dots_from_paths() {
     let folder = Folder::new("named_columns_everywhere");

@@ -37,13 +37,14 @@ fn what_is_predicted_comes_and_rows_stay() {
         assert!(size(&after) < size(&before), "{report}");
         let (predicted, got) = (report["predicted"].as_f64().unwrap(), size(&after) as f64);
         assert!((predicted - got).abs() < 0.1 * got, "{report}");
-        // Decoding is timed, and the file may get larger row groups by it: predictions of columns are of encodings and codecs alone.
+        // Decoding is timed, because of which the file may get larger row groups: predictions for columns cover only
+        // encodings and codecs.
         let also = report["also"].as_array().unwrap();
         assert!(also.iter().all(|kind| kind == "row-groups"), "{report}");
         let is_alone = also.is_empty();
         for column in report["columns"].as_array().unwrap().iter().filter(|_| is_alone) {
             let (predicted, got) = (column["predicted"].as_f64().unwrap(), column["got"].as_f64().unwrap());
-            // Of columns of a few hundred bytes the headers decide how far a prediction is off.
+            // In columns of a few hundred bytes the headers determine the prediction's error.
             assert!((predicted - got).abs() <= (0.1 * got).max(512.0), "{column}");
         }
         assert_eq!(
@@ -95,7 +96,7 @@ fn what_is_predicted_of_types_comes() {
     let report = json(&["optimize", &before, &after, "--types", "--budget", "60s"]);
     let (predicted, got) = (report["predicted"].as_f64().unwrap(), size(&after) as f64);
     assert!((predicted - got).abs() < 0.1 * got, "{report}");
-    // The command of a type writes what was measured.
+    // The command for a type writes what was measured.
     let advice = json(&["advise", &before, "--budget", "60s"]);
     for finding in advice["findings"].as_array().unwrap().iter().filter(|finding| finding["kind"] == "type") {
         let words: Vec<&str> = finding["command"].as_str().unwrap().split(' ').collect();
@@ -123,7 +124,7 @@ fn what_cannot_be_smaller_is_copied() {
     assert!(text.contains("--overwrite"), "{text}");
 }
 
-/// Nulls, numbers, text and lists by chance: no seed makes rows differ, nor the file larger.
+/// Random nulls, numbers, text and lists: for no seed may rows change, or the file grow.
 #[test]
 fn rows_of_random_tables_stay() {
     let folder = Folder::new("optimize-random");

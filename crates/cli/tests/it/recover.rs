@@ -84,7 +84,7 @@ fn what_is_refused() {
     assert!(error.contains("is a file that is read"), "{error}");
     let (code, error) = failure(&["recover", &broken, &out, "--schema-from", &wines(), "--report", &broken]);
     assert_eq!(code, 2, "{error}");
-    // The new file has the report's name, by other words as well.
+    // The report may not have the new file's name, in any spelling.
     for report in [out.clone(), at(&dir, "./out.parquet")] {
         let (code, error) = failure(&["recover", &broken, &out, "--report", &report, "--overwrite"]);
         assert_eq!(code, 2, "{error}");
@@ -114,7 +114,7 @@ fn what_is_lost_makes_the_exit_code() {
     let meta: Value = serde_json::from_str(&success(&["meta", &wines(), "--format", "json"])).unwrap();
     let at_byte =
         |group: usize| meta["row_groups"][group]["columns"][0]["data_page_offset"].as_u64().unwrap();
-    // A footer that is whole, and one page that is not.
+    // An intact footer, and one damaged page.
     let mut spoiled = good.clone();
     spoiled[at_byte(1) as usize + 40] ^= 0x10;
     let file = at(&dir, "spoiled.parquet");
@@ -126,7 +126,7 @@ fn what_is_lost_makes_the_exit_code() {
     assert!(error.contains("spoiled.parquet: lost: 100 rows") && error.lines().count() == 1, "{error}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&report["rows"], report["losses"].as_array().map(Vec::len)), (&100.into(), Some(1)));
-    // What is kept is there all the same.
+    // The output is kept despite the losses.
     assert!(rows(&wines()).starts_with(&rows(&out)) && rows(&out).lines().count() == 100);
     // A column that is null now is lost, too, if it may be null at all.
     let (code, error) = failure(&["recover", &file, &partial, "--partial"]);
@@ -136,7 +136,7 @@ fn what_is_lost_makes_the_exit_code() {
     success(&["recover", &wines(), &at(&dir, "whole.parquet")]);
 }
 
-/// A summary has no pages, whole or broken: the files beside it have them.
+/// A summary has no pages, intact or damaged: they are in the files next to it.
 #[test]
 fn summaries_have_nothing_to_recover() {
     let dir = directory("summaries");
@@ -155,7 +155,7 @@ fn summaries_have_nothing_to_recover() {
     let renamed = at(&dir, "renamed.parquet");
     fs::copy(&summary, &renamed).unwrap();
     assert!(failure(&["recover", &renamed, &out]).1.contains("in a.parquet and 1 other file"));
-    // Without row groups, or without an end, the name tells.
+    // If row groups or the end are missing, the file name tells.
     let cut = fs::read(&summary).unwrap();
     fs::write(&summary, &cut[..cut.len() / 2]).unwrap();
     for name in ["_metadata", "_common_metadata"] {
@@ -163,7 +163,7 @@ fn summaries_have_nothing_to_recover() {
         assert_eq!((code, Path::new(&out).exists()), (1, false), "{error}");
         assert!(error.contains("a summary has no pages") && error.lines().count() == 1, "{error}");
     }
-    // Its schema is good for the files.
+    // Its schema can be used for the files.
     let broken = broken(&dir);
     success(&["recover", &broken, &out, "--schema-from", &at(&parts, "_common_metadata")]);
     assert_eq!(rows(&out), rows(&wines()));

@@ -249,7 +249,7 @@ fn what_goes_wrong_is_told() {
     // A file that changes between the footer and the rows.
     let folder = tempfile::tempdir().unwrap();
     let large = std::fs::read(events(folder.path(), "events.parquet", 0)).unwrap();
-    // A small one is fetched as a whole where ranges are not known.
+    // Where ranges are not supported, a small file is fetched as a whole.
     let faults = Faults { knows_no_ranges: true, ..Faults::default() };
     let (code, lines) = failure(&["cat", &Server::start(large.clone(), faults).url()]);
     assert_eq!(code, 1);
@@ -289,7 +289,8 @@ fn put(endpoint: &str, key: &str, body: &[u8]) {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
-/// Requests for keys that begin so, and bytes of the answers, since `from` lines were logged; and how many lines there are.
+/// Counts requests for keys with this prefix, and the bytes of their answers, from line `from` of the log; and returns
+/// its number of lines.
 fn asked(prefix: &str, from: usize) -> (usize, usize, usize) {
     let log = std::fs::read_to_string(std::env::var("MARQUETRY_S3_LOG").unwrap()).unwrap();
     let lines: Vec<&str> = log.lines().collect();
@@ -340,7 +341,7 @@ fn files_in_s3_are_one_table() {
     let table = "s3://marquetry/cli/t/";
     assert_eq!(success(&["count", table]), "600000\n");
     assert_eq!(success(&["schema", table]), success(&["schema", local]));
-    // A partition that cannot have the rows: its file is not even opened, but the first, which tells the schema.
+    // A partition that cannot contain the rows: its file is not opened; but the first is, for the schema.
     let (_, _, from) = asked("cli/", 0);
     assert_eq!(success(&["count", table, "--where", "year = 2 and id = 500000"]), "1\n");
     assert_eq!(asked("cli/t/year=1", from).0, 0);

@@ -31,7 +31,7 @@ fn files_that_cannot_be_read_leave_no_page() {
     let (code, text) = everything(&["report", &bad, "-o", &out]);
     assert!(code == Some(1) && text.contains("bad.parquet"), "{text}");
     assert!(fs::metadata(&out).is_err());
-    // Of those that can be read there is a page all the same, and the exit code tells.
+    // The readable files get a page all the same, and the exit code tells of the other.
     let (code, _) = everything(&["report", &bad, &wines(), "-o", &out]);
     assert_eq!(code, Some(1));
     assert!(fs::read_to_string(&out).unwrap().contains("wines.parquet"));

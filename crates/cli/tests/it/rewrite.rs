@@ -33,7 +33,7 @@ fn rows(file: &str) -> String {
     success(&["cat", "--format", "json", file])
 }
 
-/// The pages of a file by row group and column: how they are stored, without places.
+/// The pages of a file by row group and column: their storage, without offsets.
 fn pages(file: &str) -> BTreeMap<(u64, String), Vec<Value>> {
     let mut out: BTreeMap<_, Vec<Value>> = BTreeMap::new();
     for mut page in json(&["pages", file])["pages"].as_array().expect("pages").clone() {
@@ -144,7 +144,7 @@ fn rarer_false_positives_take_a_larger_bloom_filter() {
     let by_default = bytes("name");
     assert_eq!(bytes("name:0.05"), by_default);
     assert!(bytes("country,name:0.0001") > by_default);
-    // The last that is said of a column counts.
+    // The last setting of a column wins.
     assert_eq!(bytes("name:0.0001,name"), by_default);
     let (code, error) = failure(&["rewrite", &wines(), &at(&directory, "x.parquet"), "--bloom", "name:1.5"]);
     assert!(code == 2 && error.contains("between 0 and 1"), "{error}");
@@ -335,7 +335,7 @@ fn summaries_name_their_files() {
     );
     assert_eq!(failure(&["summary", &folder]).0, 2);
     success(&["summary", &folder, "--overwrite"]);
-    // The pages of a summary are elsewhere.
+    // A summary's pages are in other files.
     let (code, error) = failure(&["rewrite", &at(&directory, "_metadata"), &at(&directory, "new.parquet")]);
     assert_eq!(code, 1);
     assert!(error.contains("in another file, b.parquet"), "{error}");

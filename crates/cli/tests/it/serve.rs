@@ -180,7 +180,7 @@ fn damaged_files_are_shown_with_what_is_wrong() {
         assert!(values.status == 422 && values.text().contains(why), "{}", values.text());
     }
     assert_eq!(server.get("/file/empty.parquet", "").status, 422);
-    // Whoever has Parquet that is cut off can fetch what is there.
+    // A truncated Parquet file can be downloaded as it is.
     assert_eq!(server.get("/file/cut.parquet", "").body, &bytes[..bytes.len() / 2]);
     assert_eq!(server.get("/report/spoilt.parquet", "").status, 200);
     let values = server.get("/values/spoilt.parquet", "Range: rows=0-1\r\n");
@@ -209,7 +209,7 @@ fn rows_and_bytes_come_in_parts() {
         (head.status, head.body.len(), head.header("content-length")),
         (200, 0, Some(&*bytes.len().to_string()))
     );
-    // The file is another one by now: a part of it would not fit what the asker has.
+    // The file has changed: a part of it would not match the client's.
     fs::write(folder.path("w.parquet"), [&bytes[..4], &bytes[..]].concat()).unwrap();
     let other = server.get("/file/w.parquet", &format!("Range: bytes=0-3\r\nIf-Range: {tag}\r\n"));
     assert!(other.status == 200 && other.body.len() == bytes.len() + 4);
@@ -383,17 +383,18 @@ fn hostile_requests_end() {
         Some(400)
     );
     assert_eq!(status(format!("GET /{} HTTP/1.1\r\n{host}\r\n", "a/".repeat(100)).as_bytes()), Some(404));
-    // What is sent on may make the system forget the answer.
+    // Input after the request may make the system discard the answer.
     let long = status(format!("GET /{}", "a".repeat(17 << 10)).as_bytes());
     assert!(matches!(long, Some(431) | None), "{long:?}");
     assert_eq!(
         status(format!("GET / HTTP/1.1\r\n{host}{}\r\n", "X: y\r\n".repeat(100)).as_bytes()),
         Some(431)
     );
-    // Many that say nothing, or half of a request: the others wait for nobody.
+    // Many connections that send nothing, or half a request, do not delay others.
     let begin = Instant::now();
     let mut silent = Vec::new();
-    // Until all turns are taken: then that is said at once. Those of requests that were answered are given back a little later.
+    // Until all connections are in use: then new ones are refused at once. Those of answered requests are released a
+    // little later.
     let is_refused = (0..20).any(|_| {
         for i in 0..40 {
             let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
@@ -408,7 +409,7 @@ fn hostile_requests_end() {
     drop(silent);
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(server.get("/report/wines.parquet", "").status, 200);
-    // One that sends a byte now and then is left once it had its time.
+    // A client that sends a byte now and then is disconnected at the time limit.
     let mut slow = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
     let begin = Instant::now();
     while begin.elapsed() < Duration::from_secs(12) && slow.write_all(b"G").is_ok() {

@@ -31,7 +31,7 @@ fn types_are_those_of_all_files() {
     let out = folder.path("out.parquet");
     success(&["convert", &one, &one, &out, "--report", "none", "--sort-by", "id"]);
     assert_eq!(success(&["count", &out]), "2\n");
-    // The output is none of what is read.
+    // The output may not be one of the inputs.
     let (code, lines) = failure(&["convert", &folder.path("?.csv"), &one, "--overwrite"]);
     assert!(code == 2 && lines[0].contains("is the file that is read"), "{lines:?}");
 }
@@ -76,7 +76,7 @@ fn what_differs_is_told() {
     assert!(
         said(&[&csv, &csv, "--union-by-name"]).1.contains("--union-by-name and --partition-type are for")
     );
-    // A column that a directory would make of Parquet files is not lost without a word.
+    // The partition column, which Parquet files would get, is not dropped silently.
     let partitions = folder.path("*/*.csv");
     let (code, line) = said(&[&partitions]);
     assert!(

@@ -116,7 +116,7 @@ fn rewrite_shreds_and_copies_the_other_columns() {
     success(&["verify", &back, "--deep"]);
 }
 
-/// As those of other options.
+/// As in other options.
 #[test]
 fn names_may_stand_in_quotes() {
     let folder = Folder::new("shred_quotes");

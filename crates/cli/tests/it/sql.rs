@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tempfile::tempdir;
 
-/// One test at a time: a process that another one starts while a program is written has that open, and then it cannot be run.
+/// One test at a time: a process that starts while a program is being written inherits its open file, and then it
+/// cannot be run.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// The command in a folder where nothing else is.

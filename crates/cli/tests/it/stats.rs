@@ -24,7 +24,7 @@ fn facts_of_wines() {
     assert!((78.3..=99.2).contains(&mean), "{mean}");
     assert_eq!(grapes["column"], "grapes.list.element");
     assert!(grapes["list_length"]["max"].as_u64().unwrap() > 1, "{grapes}");
-    // The numbers of rows that the command counts by another way.
+    // Counts the same rows with conditions.
     let count =
         |condition: &str| success(&["count", &wines(), "--where", condition]).trim().parse::<u64>().unwrap();
     assert_eq!(count("rating is null"), 20);

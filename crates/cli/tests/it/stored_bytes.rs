@@ -156,7 +156,7 @@ fn what_is_not_utf8_is_stored_as_it_was() {
     ]);
     keeps_names(&at(&directory, "part-00001.parquet"), &original);
 
-    // Arrow's names are text: of what is converted the pairs stay.
+    // Arrow's names are text: of a converted file only the pairs are kept.
     let out = at(&directory, "converted.parquet");
     success(&["convert", &original, &out]);
     keeps_pair(&out);
@@ -178,7 +178,7 @@ fn a_key_that_is_shown_like_another_is_another() {
     keeps_pair(&path);
 }
 
-/// Arrow's strings are UTF-8; other writers let anything through.
+/// Arrow requires UTF-8; but other writers do not check.
 #[test]
 fn an_arrow_file_with_bytes_for_metadata_is_refused_in_one_sentence() {
     let directory = directory("arrow");

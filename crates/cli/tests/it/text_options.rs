@@ -28,13 +28,13 @@ fn delimiters_are_found_or_given() {
         assert_eq!(rows("csv", &text, &["--delimiter", name]), expected);
     }
     assert_eq!(rows("csv", "a\tb\n1\t\n", &["--delimiter", "\\t"]), "{\"a\":1,\"b\":null}\n");
-    // A comma is one, whatever else is there; one column may have anything in it.
+    // A comma is the delimiter if there is one; a single column may contain anything.
     assert_eq!(rows("csv", "a,b;c\n1,2;3\n", &[]), "{\"a\":1,\"b;c\":\"2;3\"}\n");
     assert_eq!(rows("csv", "note\nx;y\n", &[]), "{\"note\":\"x;y\"}\n");
     let folder = Folder::new("text-delimiters");
     let (code, lines) = failure(&["convert", "-", "-", "--from", "csv", "--delimiter", "ab"]);
     assert!(code == 2 && lines[0].contains("--delimiter"), "{lines:?}");
-    // Where rows do not agree, the name of the only column is told.
+    // If rows are inconsistent, a hint names the only column.
     let input = folder.write("in.csv", "a;b\n1\n");
     let (code, lines) = failure(&["convert", &input, "-", "--to", "jsonl"]);
     assert!(code == 0 && lines.len() == 1 && lines[0].contains("--delimiter"), "{lines:?}");
@@ -91,7 +91,7 @@ fn quotes_behind_an_escape_are_of_the_cell() {
     assert_eq!((code, &*lines[0]), (2, "marquetry: --escape: is what stands between cells"));
 }
 
-/// As pyarrow, pandas, Python's csv and the crate csv have it; DuckDB and polars refuse some of it, or take it otherwise.
+/// Follows pyarrow, pandas, Python's csv and the crate csv; DuckDB and polars refuse some of this, or read it otherwise.
 #[test]
 fn what_stands_behind_quotes_is_of_the_cell() {
     for (cell, text) in [
@@ -194,7 +194,7 @@ fn json_of_mixed_kinds() {
     let text = "{\"a\":\"t\"}\n{\"a\":[1]}\n{\"a\":2}\n";
     let expected = "{\"a\":\"t\"}\n{\"a\":\"[1]\"}\n{\"a\":\"2\"}\n";
     assert_eq!(rows("jsonl", text, &["--mixed", "text", "--infer-rows", "1"]), expected);
-    // Objects that never have a member have no form in Parquet; what has one is said.
+    // Parquet has no type for objects that never have a member; a column of them is reported.
     let input = folder.write("empty.jsonl", "{\"a\":1,\"b\":{}}\n");
     let out = folder.path("out.parquet");
     let (code, lines) = failure(&["convert", &input, &out]);

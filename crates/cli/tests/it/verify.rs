@@ -42,7 +42,7 @@ fn damage_is_found_and_exits_with_1() {
     assert!(text.contains("row group 0, page "), "{text}");
     let (_, errors) = failure(&["verify", &path]);
     assert_eq!(errors, [format!("marquetry: {path}: 1 corrupt")]);
-    // Metadata alone does not tell.
+    // The metadata does not reveal it.
     assert_eq!(verify(&["--quick", &path]).0, 0);
     assert_eq!(verify(&["--ignore", "page-checksum", &path]).0, 0);
     assert_eq!(verify(&["--rule", "footer-rows", &path]).0, 0);
@@ -104,7 +104,7 @@ fn sarif_is_one_document() {
     });
     let uris: Vec<_> = uris.collect();
     assert!(uris[0].ends_with("/no%2A.parquet") && uris[1].ends_with("/missing.parquet"), "{uris:?}");
-    // Nothing else writes it.
+    // No other command writes SARIF.
     assert_eq!(failure(&["count", "--format", "sarif", &wines()]).0, 2);
 }
 
@@ -119,7 +119,7 @@ fn what_cannot_be_read_exits_with_1_and_wrong_usage_with_2() {
     let (code, errors) = failure(&["verify", "--rule", "no-such-rule", &wines()]);
     assert_eq!(code, 2);
     assert!(errors[0].contains("no rule is called no-such-rule"), "{errors:?}");
-    // A rule that is not checked at the level that was asked for would look as if it were kept.
+    // A rule that is not checked at the requested level would seem to hold.
     let (code, errors) = failure(&["verify", "--quick", "--rule", "page-checksum", &wines()]);
     assert_eq!(code, 2);
     assert!(errors[0].contains("from the level default on: leave out --quick"), "{errors:?}");
@@ -150,7 +150,7 @@ fn rules_are_chosen_by_the_beginning_of_their_ids() {
     assert_eq!(verify(&["--rule", "page", &path]).0, 1);
     assert_eq!(verify(&["--rule", "value", &path]).0, 0);
     assert_eq!(verify(&["--ignore", "page", &path]).0, 0);
-    // An id that others begin with means itself alone.
+    // An id that is a prefix of another matches only itself.
     assert_eq!(verify(&["--rule", "page", "--ignore", "page-checksum-untrusted", &path]).0, 1);
     assert_eq!(verify(&["--rule", "page", "--ignore", "page-checksum", &path]).0, 0);
 }

@@ -104,7 +104,7 @@ fn files_of_other_formats_are_not_called_corrupt() {
     }
     // It does.
     success(&["convert", &json, &folder.path("o.parquet"), "--from", "jsonl", "--report", "none"]);
-    // What has the name of one, and was cut, is no file of another format.
+    // A truncated file with this extension is not taken for another format.
     let cut = folder.write("cut.parquet", "PAR1 and then nothing");
     assert!(failure(&["cat", &cut]).1[0].contains("corrupt: not a Parquet file"));
 }

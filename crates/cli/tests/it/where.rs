@@ -67,7 +67,7 @@ fn conditions_that_cannot_be() {
     assert_eq!(code, 2, "{errors}");
 }
 
-/// They are compared as the 12 bytes that they are, and written as they are shown.
+/// Intervals are compared as their 12 bytes; literals are written as they are printed.
 #[test]
 fn intervals_are_written_as_durations() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -89,7 +89,7 @@ fn intervals_are_written_as_durations() {
     assert!(code == 2 && errors.contains("an interval is written"), "{errors}");
 }
 
-/// What Parquet has no name for is asked for as it is shown; and as it is stored.
+/// Types that Parquet lacks: literals may be as printed, or as stored.
 #[test]
 fn durations_and_dates_of_milliseconds_are_written_as_they_are_shown() {
     use arrow_array::{ArrayRef, Date64Array, DurationMillisecondArray, DurationSecondArray};

@@ -47,7 +47,8 @@ impl Asked {
         found.into_iter().filter_map(|value| self.text(value)).collect()
     }
 
-    /// As it is compared: both zeros are one number. `None` of nulls, and of what is no single value, or equal to nothing.
+    /// The value as it is compared: both zeros are the same. `None` for nulls, nested values, and values that equal
+    /// nothing.
     fn text(&self, value: &Value) -> Option<String> {
         let text = match value {
             Value::String(text) => text.clone(),

@@ -1,11 +1,11 @@
-//! Decryption of what belongs to one column chunk.
+//! Decrypts the modules of one column chunk.
 
 use marquetry_base::{Error, Result};
 use marquetry_crypto::{EncryptionDialect, FileAad, ModuleCipher, ModuleType, ParquetCipher};
 use std::fmt;
 use std::sync::Arc;
 
-/// What opens the modules of a column chunk. Each reader has one of its own.
+/// The decryptor of a column chunk's modules. Each reader has its own.
 #[derive(Clone)]
 pub(crate) struct ChunkDecryptor {
     key: ModuleCipher,
@@ -28,12 +28,12 @@ impl ChunkDecryptor {
         ChunkDecryptor { key, aad, cipher, uncounted_page_bytes, row_group, column }
     }
 
-    /// How many bytes of a page in the file its header does not count.
+    /// Returns how many bytes of a stored page the size in its header does not count.
     pub(crate) fn uncounted_page_bytes(&self) -> usize {
         self.uncounted_page_bytes
     }
 
-    /// Opens a module that the chunk has one of, an index or a part of the bloom filter.
+    /// Decrypts a module of which the chunk has only one, an index or a part of the bloom filter.
     pub(crate) fn open(&self, kind: ModuleType, module: &[u8]) -> Result<Vec<u8>> {
         let aad = self.aad.column(kind, self.row_group, self.column)?;
         let mut content = Vec::new();
@@ -43,7 +43,8 @@ impl ChunkDecryptor {
         }
     }
 
-    /// Opens the header of data page `page`, or of the dictionary page; whether it is that one.
+    /// Decrypts the header of data page `page`, or of the dictionary page. Returns whether it is the header of that
+    /// page.
     pub(crate) fn open_header(
         &self,
         page: Option<usize>,
@@ -54,7 +55,7 @@ impl ChunkDecryptor {
         self.key.open_gcm(module, &aad, header)
     }
 
-    /// Opens data page `page`, or the dictionary page.
+    /// Decrypts data page `page`, or the dictionary page.
     pub(crate) fn open_page(&self, page: Option<usize>, module: &[u8], content: &mut Vec<u8>) -> Result<()> {
         if self.cipher == ParquetCipher::AesGcmCtrV1 {
             return self.key.open_ctr(module, content);
@@ -74,7 +75,8 @@ impl ChunkDecryptor {
     }
 }
 
-/// The key is known to be right once column metadata or the footer were opened with it: what does not fit is damage.
+/// Returns the error for a wrong tag. Column metadata or the footer were decrypted with the key, so it is right, and a
+/// wrong tag is damage.
 #[cold]
 pub(crate) fn wrong_tag(what: &str) -> Error {
     Error::corrupt(format!("{what}: it was changed, or was written for another place"))

@@ -1,4 +1,4 @@
-//! Decryption of a file: which key opens what, and what is said where none does.
+//! Decrypts a file: chooses the key of each module, and creates the errors if there is none.
 
 use super::chunk_decryptor::ChunkDecryptor;
 use marquetry_base::{Error, Limits, Result};
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What opens the modules of a file.
+/// The decryptor of a file's modules.
 pub(crate) struct FileDecryptor {
     properties: Arc<FileDecryptionProperties>,
     algorithm: EncryptionAlgorithm,
@@ -21,20 +21,21 @@ pub(crate) struct FileDecryptor {
     aad: Arc<FileAad>,
     cipher: ParquetCipher,
     footer_key: Option<ModuleCipher>,
-    /// The keys of columns that were asked for, by path and key metadata: a retriever may take long. `None` if there is none.
+    /// The keys of columns that were used, by path and key metadata, because a retriever may be slow. `None` if there
+    /// is no key.
     column_keys: Mutex<HashMap<ColumnKeyName, Option<ModuleCipher>>>,
 }
 
 type ColumnKeyName = (String, Option<Vec<u8>>);
 
-/// Bytes of the signature behind a plaintext footer.
+/// Length in bytes of the signature behind a plaintext footer.
 const SIGNATURE_BYTES: usize = NONCE_BYTES + TAG_BYTES;
 
 impl FileDecryptor {
-    /// Of a file that says this of its encryption.
+    /// Creates the decryptor of a file with this encryption.
     ///
-    /// Fails if the algorithm is unknown, if the AAD prefix is missing or another one than is stored, or if finding the footer key
-    /// fails.
+    /// Fails if the algorithm is unknown, if the AAD prefix is missing or differs from the stored one, or if retrieving
+    /// the footer key fails.
     pub(crate) fn new(
         properties: Arc<FileDecryptionProperties>,
         algorithm: EncryptionAlgorithm,
@@ -79,12 +80,12 @@ impl FileDecryptor {
         self.key_metadata.as_deref()
     }
 
-    /// The keys that were given.
+    /// Returns the properties with the keys.
     pub(crate) fn properties(&self) -> &FileDecryptionProperties {
         &self.properties
     }
 
-    /// What the additional data of all modules begin with.
+    /// Returns the beginning of the additional data of all modules.
     pub(crate) fn aad(&self) -> &FileAad {
         &self.aad
     }
@@ -93,7 +94,7 @@ impl FileDecryptor {
         self.has_encrypted_footer
     }
 
-    /// Whether all chunks are encrypted, whatever the footer says of them.
+    /// Whether all chunks are encrypted, whatever the footer states.
     pub(crate) fn encrypts_all_chunks(&self) -> bool {
         self.properties.dialect() == EncryptionDialect::DuckDb
     }
@@ -111,7 +112,7 @@ impl FileDecryptor {
         }
     }
 
-    /// Fails if the signature that a plaintext footer ends with is not that of the bytes before it.
+    /// Fails if the signature at the end of a plaintext footer does not match the bytes before it.
     pub(crate) fn check_signature(&self, footer: &[u8]) -> Result<()> {
         if !self.properties.verifies_footer_signature() {
             return Ok(());
@@ -133,7 +134,7 @@ impl FileDecryptor {
         }
     }
 
-    /// Decrypts what the footer says of a column chunk; `None` if there is no key for it.
+    /// Decrypts the metadata of a column chunk; `None` if there is no key for them.
     pub(crate) fn open_column_metadata(
         &self,
         crypto: Option<&ColumnCryptoMetaData>,
@@ -153,7 +154,8 @@ impl FileDecryptor {
         }
     }
 
-    /// What opens the pages and indexes of a chunk, at its place in the row group. Fails if there is no key for it.
+    /// Returns the decryptor of the pages and indexes of a chunk, at its place in the row group. Fails if there is no
+    /// key for it.
     pub(crate) fn chunk(
         &self,
         crypto: Option<&ColumnCryptoMetaData>,
@@ -181,7 +183,7 @@ impl FileDecryptor {
         };
         let path = own.path_in_schema.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(".");
         let name = (path, own.key_metadata.clone());
-        // A panic of a retriever leaves nothing half done.
+        // A panic of a retriever leaves the map consistent.
         let known = |keys: &HashMap<_, Option<ModuleCipher>>| keys.get(&name).cloned();
         if let Some(key) = known(&self.column_keys.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(key);
@@ -192,8 +194,8 @@ impl FileDecryptor {
         Ok(key)
     }
 
-    /// The error for a module whose tag is wrong. The additional data have no part in what it is decrypted to: if that makes
-    /// sense, the key is right.
+    /// Returns the error for a module with a wrong tag. The additional data do not influence the decrypted bytes: if
+    /// these are valid, the key is right.
     fn refused(
         &self,
         what: &str,
@@ -211,7 +213,7 @@ impl FileDecryptor {
     }
 }
 
-/// The AAD prefix: stored, given, or both.
+/// Returns the AAD prefix, which is stored, given, or both.
 fn aad_prefix<'a>(
     properties: &'a FileDecryptionProperties,
     parameters: &'a format::AesGcm,
@@ -239,7 +241,7 @@ fn key_metadata_of(crypto: Option<&ColumnCryptoMetaData>) -> Option<&[u8]> {
     }
 }
 
-/// The error where there is no key.
+/// Returns the error for a missing key.
 #[cold]
 pub(crate) fn no_key(what: &str, key_metadata: Option<&[u8]>) -> Error {
     Error::encrypted(match key_metadata {
@@ -250,7 +252,7 @@ pub(crate) fn no_key(what: &str, key_metadata: Option<&[u8]>) -> Error {
     })
 }
 
-/// The error for an encrypted footer without any keys. `bytes` are what is before the closing magic.
+/// Returns the error for an encrypted footer without any keys. `bytes` are those before the closing magic.
 #[cold]
 pub(crate) fn encrypted_footer_error(bytes: &[u8], limits: &Limits) -> Error {
     let crypto = FileCryptoMetaData::read(&mut format::Reader::with_limits(bytes, limits)).ok();

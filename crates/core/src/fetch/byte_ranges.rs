@@ -1,7 +1,7 @@
-//! Which bytes a read is going to take, as far as footer and indexes tell.
+//! Plans which bytes a read needs, as far as footer and indexes show.
 //!
-//! A plan is a guess that costs nothing: what it has too much is only fetched in vain, what it lacks is noted by
-//! [`RangeCache`](super::RangeCache) when it is missed.
+//! A plan is a guess that costs nothing: its superfluous bytes are fetched in vain, and
+//! [`RangeCache`](super::RangeCache) records bytes that it lacks when they are read.
 
 use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::page_index::read_offset_index;
@@ -10,25 +10,25 @@ use marquetry_base::{Limits, Result};
 use marquetry_format::OffsetIndex;
 use std::ops::Range;
 
-/// Where all pages of some columns of a row group are, dictionaries included.
+/// Returns the byte ranges of some column chunks of a row group, dictionaries included.
 ///
-/// A chunk whose place makes no sense has none here; reading it says what is wrong.
+/// A chunk whose range is invalid has none here; reading it gives the error.
 pub fn chunk_ranges(metadata: &ParquetMetaData, row_group: usize, leaves: &[usize]) -> Vec<Range<u64>> {
     let group = metadata.row_group(row_group);
     leaves.iter().filter_map(|&leaf| whole(group.column(leaf).ok()?)).collect()
 }
 
-/// Where the column indexes and offset indexes of some columns of a row group are.
+/// Returns the byte ranges of the column indexes and offset indexes of some columns of a row group.
 pub fn index_ranges(metadata: &ParquetMetaData, row_group: usize, leaves: &[usize]) -> Vec<Range<u64>> {
     let group = metadata.row_group(row_group);
     let chunks = leaves.iter().filter_map(|&leaf| group.column(leaf).ok());
     chunks.flat_map(|chunk| [chunk.column_index_range(), chunk.offset_index_range()]).flatten().collect()
 }
 
-/// Where those pages of some columns of a row group are that have any of `rows`, which are sorted and disjoint;
-/// dictionaries included: those of each column. All pages of a column without an offset index, or with one that makes no sense.
+/// Returns, for each of some columns of a row group, the byte ranges of the pages with any of `rows`, and of the
+/// dictionary. `rows` must be sorted and disjoint. A column with a missing or invalid offset index has all its pages.
 ///
-/// Fails only if `source` does; it is read for offset indexes.
+/// Fails only if `source` does, from which offset indexes are read.
 pub fn page_ranges(
     source: &dyn Source,
     metadata: &ParquetMetaData,
@@ -49,7 +49,7 @@ pub fn page_ranges(
             Ok(index) => index,
             Err(error) if error.is_damage() => None,
             Err(error) => {
-                // The others are asked for all the same, so that all that are missing are fetched at once.
+                // The other indexes are read all the same, so that all that are missing are fetched at once.
                 (failed, lacks) = (failed.or(Some(error)), true);
                 continue;
             }
@@ -65,7 +65,8 @@ pub fn page_ranges(
     failed.map_or(Ok(out), Err)
 }
 
-/// QUIRK: old parquet-mr forgets the dictionary page's header in the size; it has some 20 bytes.
+/// Bytes to read behind a chunk. QUIRK: old parquet-mr does not count the dictionary page's header, some 20 bytes, in
+/// the size.
 const FORGOTTEN_HEADER: u64 = 64;
 
 fn whole(chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
@@ -74,7 +75,7 @@ fn whole(chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
     Some(range.start..end.min(chunk.data_end().unwrap_or(end)).max(range.start))
 }
 
-/// The dictionary page, and the data pages that have any of `rows`; `None` if the index makes no sense.
+/// Returns the ranges of the dictionary page, and of the data pages with any of `rows`; `None` if the index is invalid.
 fn selected(
     chunk: ColumnChunk<'_>,
     index: &OffsetIndex,
@@ -83,7 +84,7 @@ fn selected(
 ) -> Option<Vec<Range<u64>>> {
     let start = chunk.byte_range().ok()?.start;
     let mut out = Vec::new();
-    // What is before the first data page is the dictionary.
+    // The bytes before the first data page are the dictionary page.
     let mut at = u64::try_from(index.page_locations.first()?.offset).ok().filter(|&first| first >= start)?;
     if at > start {
         out.push(start..at);

@@ -1,4 +1,4 @@
-//! A source of which some bytes are in memory.
+//! A source with some of its bytes in memory.
 
 use super::RangeCache;
 use crate::source::{CoalesceOptions, Source};
@@ -7,7 +7,7 @@ use marquetry_base::Result;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A file of which some bytes are kept: these are given without asking the file.
+/// A file with some of its bytes in memory, which are returned without a read of the file.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -27,7 +27,7 @@ pub struct CachedSource {
 }
 
 impl CachedSource {
-    /// `source`, of which `cached` has some bytes. That both are the same file is up to the caller.
+    /// Creates a source with bytes of `source` in `cached`. The caller must ensure that both are the same file.
     pub fn new(cached: Arc<RangeCache>, source: Arc<dyn Source>) -> Self {
         CachedSource { cached, source }
     }

@@ -1,4 +1,4 @@
-//! Looking ahead: what a row group is asked for before it is read, so that its bytes come in few requests.
+//! Plans the reads of a row group before it is read, so that its bytes are fetched in few requests.
 //!
 //! ```text
 //! footer ─► indexes ─► rows that may match ─► pages of these rows
@@ -14,11 +14,11 @@ use marquetry_base::{Limits, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Row groups that are going to be read from a source whose requests are dear.
+/// A planner of the reads of row groups from a source with expensive requests.
 ///
-/// Whatever a step reads, it [says so](Source::prefetch) before. All that was said is said again each time, so that
-/// nothing of it is forgotten. With a [`RangeCache`](super::RangeCache) source a step fails if something is
-/// missing, and is to be run again when it is there.
+/// It [announces](Source::prefetch) everything that a step reads before it is read. Each announcement repeats all
+/// earlier ones, so that nothing is dropped. With a [`RangeCache`](super::RangeCache) as source, a step fails if bytes
+/// are missing, and must be run again when they are there.
 pub struct FetchPlanner<'a> {
     source: &'a dyn Source,
     metadata: &'a ParquetMetaData,
@@ -29,7 +29,7 @@ pub struct FetchPlanner<'a> {
 }
 
 impl<'a> FetchPlanner<'a> {
-    /// Nothing was said yet.
+    /// Creates a planner without announcements.
     pub fn new(
         source: &'a dyn Source,
         metadata: &'a ParquetMetaData,
@@ -39,17 +39,18 @@ impl<'a> FetchPlanner<'a> {
         FetchPlanner { source, metadata, limits, cost, page_index: true, said: Vec::new() }
     }
 
-    /// Whether pages are read that indexes lead to: otherwise a reader goes over all headers, and chunks are read whole. Default true.
+    /// Sets whether pages are located by indexes. If not, readers go over all headers, and chunks are read whole.
+    /// Default true.
     #[must_use]
     pub fn with_page_index(self, use_page_index: bool) -> Self {
         FetchPlanner { page_index: use_page_index, ..self }
     }
 
-    /// Which rows of a row group may match `predicate`, as [`prune_row_group`] says. `leaves` are the columns that will be
-    /// read for it and besides.
+    /// Returns which rows of a row group may match `predicate`, like [`prune_row_group`]. `leaves` are all columns that
+    /// will be read, for the predicate and otherwise.
     ///
-    /// Bloom filters and dictionaries are requests of their own: they are asked only if there is more to be read otherwise
-    /// than waiting for them is worth. `report` becomes that of this row group alone.
+    /// Bloom filters and dictionaries are requests of their own: they are used only if waiting for them costs less than
+    /// reading what they may rule out. `report` becomes that of this row group alone.
     pub fn prune(
         &mut self,
         row_group: usize,
@@ -78,7 +79,7 @@ impl<'a> FetchPlanner<'a> {
             return Ok(kept);
         }
         if options.dictionaries {
-            // Together, and not one after the other as they are asked.
+            // Fetch them together, instead of one after the other as pruning reads them.
             let small = dictionary_ranges(self.metadata, row_group, predicate.leaves());
             let is_small = |range: &Range<u64>| range.end - range.start <= self.cost.hole_size_limit;
             self.prefetch(small.into_iter().filter(is_small).collect())?;
@@ -86,7 +87,7 @@ impl<'a> FetchPlanner<'a> {
         prune(options)
     }
 
-    /// Where the page indexes of `leaves` in a row group are, if they are used.
+    /// Returns the byte ranges of the page indexes of `leaves` in a row group, if indexes are used.
     pub fn indexes(&self, row_group: usize, leaves: &[usize]) -> Vec<Range<u64>> {
         match self.page_index {
             true => index_ranges(self.metadata, row_group, leaves),
@@ -94,7 +95,8 @@ impl<'a> FetchPlanner<'a> {
         }
     }
 
-    /// Where those pages of `leaves` in a row group are that have any of `rows`, which are sorted and disjoint.
+    /// Returns the byte ranges of the pages of `leaves` in a row group with any of `rows`, which must be sorted and
+    /// disjoint.
     pub fn pages(
         &mut self,
         row_group: usize,
@@ -104,7 +106,7 @@ impl<'a> FetchPlanner<'a> {
         self.pages_of_each(row_group, leaves, rows).map(|pages| pages.concat())
     }
 
-    /// The same for each of `leaves`.
+    /// Like [`pages`](Self::pages), for each of `leaves` separately.
     pub fn pages_of_each(
         &mut self,
         row_group: usize,
@@ -121,7 +123,7 @@ impl<'a> FetchPlanner<'a> {
         let indexes = self.indexes(row_group, leaves);
         if whole.iter().map(|ranges| bytes(ranges)).fold(0, u64::saturating_add) <= self.cost.hole_size_limit
         {
-            // There is nothing to be won by knowing where the pages are, before they are there.
+            // Nothing is gained by knowing the places of so few bytes before they are fetched.
             self.add(indexes);
             return Ok(whole);
         }
@@ -129,24 +131,24 @@ impl<'a> FetchPlanner<'a> {
         page_ranges(self.source, self.metadata, row_group, leaves, rows, self.limits)
     }
 
-    /// Whether fetching `ranges` costs less than waiting for an answer first that could spare some of them.
+    /// Whether fetching `ranges` costs less than waiting first for information that could rule out some of them.
     pub fn is_cheaper_than_waiting(&self, ranges: &[Range<u64>]) -> bool {
         bytes(ranges) <= self.cost.bytes_per_round_trip()
     }
 
-    /// Says that these bytes will be read, too.
+    /// Announces these bytes, in addition to earlier ones.
     pub fn prefetch(&mut self, ranges: Vec<Range<u64>>) -> Result<()> {
         self.add(ranges);
         self.source.prefetch(&self.said)
     }
 
-    /// These bytes will be read, too: to be said together with what is said next.
+    /// Adds these bytes to the next announcement.
     pub fn add(&mut self, ranges: Vec<Range<u64>>) {
         self.said.extend(ranges);
     }
 }
 
-/// How many bytes ranges have together.
+/// Returns the total length of ranges.
 pub fn bytes(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().fold(0, |sum, range| sum.saturating_add(range.end - range.start))
 }

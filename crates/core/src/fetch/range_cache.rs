@@ -1,4 +1,4 @@
-//! A source of the bytes that it was given.
+//! A source of bytes that were inserted into it.
 
 use crate::source::{Source, outside};
 use bytes::{Bytes, BytesMut};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A file of which some bytes are in memory. A read of others fails, and notes what is missing.
+/// A file with some of its bytes in memory. A read of other bytes fails, and records what is missing.
 #[derive(Debug)]
 pub struct RangeCache {
     len: u64,
@@ -16,20 +16,20 @@ pub struct RangeCache {
 
 #[derive(Debug, Default)]
 struct State {
-    /// By where they begin. INVARIANT: none is empty, none overlaps another.
+    /// Parts by their offset. INVARIANT: none is empty, and none overlaps another.
     parts: BTreeMap<u64, Bytes>,
     missing: Vec<Range<u64>>,
-    /// What the parts have taken of a budget.
+    /// Reservation for the parts.
     held: MemoryReservation,
 }
 
 impl RangeCache {
-    /// Nothing yet of a file of `len` bytes.
+    /// Creates an empty cache for a file of `len` bytes.
     pub fn new(len: u64) -> Self {
         RangeCache { len, state: Mutex::default() }
     }
 
-    /// Takes the bytes of the file from `offset` on. What is there already stays.
+    /// Inserts the bytes of the file from `offset` on. Bytes that are there already stay.
     pub fn insert(&self, offset: u64, bytes: Bytes) {
         let mut state = self.state();
         for piece in state.missing_of(offset..offset.saturating_add(bytes.len() as u64)) {
@@ -38,17 +38,17 @@ impl RangeCache {
         }
     }
 
-    /// Keeps what given bytes have taken of a budget, as long as they are here.
+    /// Keeps the reservation for inserted bytes as long as the cache exists.
     pub fn hold_reservation(&self, held: MemoryReservation) {
         self.state().held.merge(held);
     }
 
-    /// Takes all that `other` has of the same file. Copies nothing.
+    /// Inserts all bytes of `other`, a cache of the same file. Copies nothing.
     pub fn insert_all_of(&self, other: &RangeCache) {
         self.insert_part_of(other, 0..u64::MAX);
     }
 
-    /// Takes what `other` has in `range` of the same file. Copies nothing.
+    /// Inserts the bytes of `other`, a cache of the same file, that are in `range`. Copies nothing.
     pub fn insert_part_of(&self, other: &RangeCache, range: Range<u64>) {
         let parts = other.state().parts.clone();
         for (offset, bytes) in parts {
@@ -58,50 +58,50 @@ impl RangeCache {
         }
     }
 
-    /// Forgets what is not in `range`.
+    /// Drops all bytes outside of `range`.
     pub fn retain(&self, range: Range<u64>) {
         let mut state = self.state();
         let parts = std::mem::take(&mut state.parts);
         state.parts = parts.iter().filter_map(|(offset, bytes)| inside(*offset, bytes, &range)).collect();
     }
 
-    /// What of `ranges` is not there, as far as the file has it.
+    /// Returns the parts of `ranges` that are missing, as far as the file has them.
     pub fn missing_of(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> Vec<Range<u64>> {
         let state = self.state();
         let inside = ranges.into_iter().map(|range| range.start..range.end.min(self.len));
         inside.flat_map(|range| state.missing_of(range)).collect()
     }
 
-    /// What reads have missed since this was last asked.
+    /// Returns the ranges that reads have missed since the last call.
     pub fn take_misses(&self) -> Vec<Range<u64>> {
         std::mem::take(&mut self.state().missing)
     }
 
-    /// How many bytes are there.
+    /// Returns the number of bytes in the cache.
     pub fn bytes(&self) -> u64 {
         self.state().parts.values().map(|part| part.len() as u64).sum()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Each change is complete before anything that could panic.
+        // Each change is complete before anything can panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What of the bytes from `offset` on is in `range`.
+/// Returns the bytes, of those from `offset` on, that are in `range`, with their offset.
 fn inside(offset: u64, bytes: &Bytes, range: &Range<u64>) -> Option<(u64, Bytes)> {
     let (start, end) = (offset.max(range.start), (offset + bytes.len() as u64).min(range.end));
     (start < end).then(|| (start, bytes.slice((start - offset) as usize..(end - offset) as usize)))
 }
 
 impl State {
-    /// The part that has byte `offset`, and where it begins.
+    /// Returns the part that contains byte `offset`, and its offset.
     fn part_at(&self, offset: u64) -> Option<(u64, &Bytes)> {
         let (&start, part) = self.parts.range(..=offset).next_back()?;
         (offset - start < part.len() as u64).then_some((start, part))
     }
 
-    /// What of `range` is in no part.
+    /// Returns the ranges in `range` that are in no part.
     fn missing_of(&self, range: Range<u64>) -> Vec<Range<u64>> {
         let mut out = Vec::new();
         let mut at = range.start;
@@ -154,7 +154,7 @@ impl Source for RangeCache {
         Ok(copied.freeze())
     }
 
-    /// Notes as missing what is not there, and fails if anything is: to be fetched before the step runs again.
+    /// Records bytes that are missing, and fails if there are any: they must be fetched before the step runs again.
     fn prefetch(&self, ranges: &[Range<u64>]) -> Result<()> {
         let missing = self.missing_of(ranges.iter().cloned());
         if missing.is_empty() {
@@ -164,8 +164,9 @@ impl Source for RangeCache {
         Err(Error::new(ErrorKind::Io, "the file is not there yet"))
     }
 
-    /// To the end of the part that has the first byte, so that nothing is copied, unless little is left of it: a header may go on in the
-    /// next part. All where there is none.
+    /// Returns the bytes up to the end of the part with the first byte, so that nothing is copied. If few bytes are
+    /// left in it, further parts count as well, because a header may continue there. Returns `len` if the first byte is
+    /// missing.
     fn available(&self, offset: u64, len: usize) -> usize {
         let state = self.state();
         let Some((start, part)) = state.part_at(offset) else { return len };
@@ -179,7 +180,7 @@ impl Source for RangeCache {
     }
 }
 
-/// More than nearly all headers of pages have.
+/// Number of bytes that nearly all page headers stay below.
 const LITTLE: u64 = 4 << 10;
 
 #[cfg(test)]

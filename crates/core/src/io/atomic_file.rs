@@ -1,4 +1,4 @@
-//! Atomic file creation: under the final name there is the old file or the new one, never a part of one.
+//! Atomic file creation: under the final name is the old file or the new one, never a part of one.
 
 use super::background_sync::BackgroundSync;
 use super::own_file::OwnFile;
@@ -9,20 +9,20 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that appears under its name when it is finished, and not before.
+/// A file that appears under its name only when it is finished.
 ///
-/// What is written goes into a hidden file in the same directory. [`finish`](Self::finish) brings it to the disk and
-/// renames it, which replaces a file of that name in one step. Dropped before that, or after an error, it leaves what
-/// was there. A process that is killed leaves the hidden file, `.NAME.PID-N.tmp`, and again what was there; one that is told
-/// of its end can call [`remove_unfinished_files`](super::remove_unfinished_files).
+/// It is written to a hidden file in the same directory. [`finish`](Self::finish) syncs that to the disk and renames
+/// it, which replaces a file of that name in one step. If it is dropped before that, or after an error, the old file
+/// stays. A killed process leaves the hidden file, `.NAME.PID-N.tmp`, and the old file; a process that is notified of
+/// its end can call [`remove_unfinished_files`](super::remove_unfinished_files).
 ///
-/// Once it was [synced](Durable::sync), which writers do at checkpoints, the hidden file is worth something by itself: it
-/// is then left where it is, if it is dropped unfinished, and errors name it. [`discard`](Self::discard) removes it.
+/// Once it was [synced](Durable::sync), which writers do at checkpoints, the hidden file is valuable by itself. If it
+/// is then dropped unfinished, the hidden file stays, and errors name it. [`discard`](Self::discard) removes it.
 ///
-/// A file that is replaced passes on its permissions, and nobody may read the hidden file who may not read the one that is
-/// replaced. It does not pass on its owner, its access control list, its extended attributes (an SELinux label is the
-/// directory's), or its other names: hard links keep the old file. If the name is a symbolic link, the file that it leads to
-/// is replaced, and the link stays. A relative path is one from the directory that the process was in at the beginning.
+/// A replaced file passes on its permissions, and nobody can read the hidden file who cannot read the replaced one. It
+/// does not pass on its owner, its access control list, its extended attributes (an SELinux label is the directory's),
+/// or its other names: hard links keep the old file. If the name is a symbolic link, its target is replaced, and the
+/// link stays. A relative path is resolved in the process's working directory at the time of creation.
 ///
 /// ```
 /// use marquetry_core::io::AtomicFile;
@@ -40,13 +40,13 @@ use std::path::{Path, PathBuf};
 #[must_use = "the file has its name once it is finished"]
 #[derive(Debug)]
 pub struct AtomicFile {
-    // INVARIANT: closed before `temporary` removes it, which some systems insist on; fields are dropped in order.
+    // INVARIANT: closed before `temporary` removes it, which some systems require; fields are dropped in order.
     file: BufWriter<OwnFile>,
     sync: BackgroundSync,
     temporary: TemporaryFile,
-    /// The name that was asked for, for errors.
+    /// The name as given, for errors.
     name: String,
-    /// What is replaced: the name, or what the link of that name leads to.
+    /// The path to replace: the name, or the target of the link with that name.
     target: PathBuf,
     /// Whether nothing may be replaced.
     is_new: bool,
@@ -54,20 +54,20 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Begins a file that will be at `path`.
+    /// Begins a file at `path`.
     ///
-    /// Fails, naming the path, if the directory does not exist or may not be written to, or if `path` is there already
-    /// and is read-only or no regular file: a directory, a pipe, a device.
+    /// Fails, naming the path, if the directory does not exist or is not writable, or if `path` exists and is read-only
+    /// or not a regular file: a directory, a pipe, a device.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
         AtomicFile::begin(path, &name).map_err(|error| error.in_file(name))
     }
 
-    /// Begins a file that will be at `path`, where nothing is yet.
+    /// Begins a file at `path`, which must not exist yet.
     ///
-    /// Fails, naming the path, as [`create`](Self::create) does, and with [`ErrorKind::Argument`] if something is there; so does
-    /// [`finish`](Self::finish) if something came there meanwhile, which stays.
+    /// Fails, naming the path, like [`create`](Self::create), and with [`ErrorKind::Argument`] if the path exists. So
+    /// does [`finish`](Self::finish) if it exists by then; the existing file stays.
     ///
     /// ```
     /// use marquetry_core::io::AtomicFile;
@@ -100,10 +100,9 @@ impl AtomicFile {
         Ok(AtomicFile { file, sync, temporary, name, target, is_new: false, failed: false })
     }
 
-    /// Puts the file under its name, once it is on the disk.
+    /// Syncs the file to the disk, and renames it to its name.
     ///
-    /// Fails if anything that was written before could not be written, even if that error was passed over; what was
-    /// under the name stays there then.
+    /// Fails if an earlier write failed, even if that error was ignored; the old file under the name then stays.
     pub fn finish(self) -> Result<()> {
         let AtomicFile { file, mut sync, mut temporary, name, target, is_new, failed } = self;
         let placed = |error: Error| error.in_file(name.as_str());
@@ -128,20 +127,20 @@ impl AtomicFile {
             .map_err(|error| placed(Error::io("the file is written, its directory cannot be synced", error)))
     }
 
-    /// Where the bytes are until the file has its name.
+    /// Returns the path of the bytes until the file has its name.
     pub fn temporary_path(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Gives the file up, and removes what was written, synced or not.
+    /// Gives the file up, and removes the written bytes, synced or not.
     pub fn discard(self) {
         let AtomicFile { file, sync, temporary, .. } = self;
         drop((file, sync));
         temporary.discard();
     }
 
-    /// Begins to bring the hidden file to the disk, if there is much of it that is not there. PERF: else all of it is left for
-    /// [`finish`](Self::finish), while nothing is encoded any more.
+    /// Starts syncing the hidden file if much of it is not on the disk. PERF: otherwise everything is left for
+    /// [`finish`](Self::finish), when nothing is encoded meanwhile.
     fn begin_sync(&mut self) -> io::Result<()> {
         match self.sync.is_worth_it() {
             true => self.file.flush().and_then(|()| self.sync.begin(self.file.get_ref().file())),
@@ -149,7 +148,7 @@ impl AtomicFile {
         }
     }
 
-    /// Keeps in mind that something is missing from the file, and names the file in the error.
+    /// Records that the file is incomplete if `outcome` is an error, and names the file in it.
     fn watched<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
         outcome.map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted => error,
@@ -177,7 +176,7 @@ impl Write for AtomicFile {
         self.watched(outcome)
     }
 
-    /// To the hidden file; the name has to wait for [`finish`](AtomicFile::finish).
+    /// Flushes to the hidden file; the name has to wait for [`finish`](AtomicFile::finish).
     fn flush(&mut self) -> io::Result<()> {
         let outcome = self.file.flush();
         self.watched(outcome)
@@ -185,7 +184,7 @@ impl Write for AtomicFile {
 }
 
 impl Durable for AtomicFile {
-    /// Brings the hidden file to the disk, and its name the first time. From then on it stays if this is dropped.
+    /// Syncs the hidden file to the disk, and its name the first time. From then on it stays if this is dropped.
     fn sync(&mut self) -> io::Result<()> {
         let outcome = self.sync.join().and_then(|()| self.file.sync());
         self.watched(outcome)?;
@@ -202,12 +201,12 @@ fn is_there() -> Error {
     Error::argument("is there already, and would be replaced")
 }
 
-/// Pages are longer and pass it by; it gathers the short pieces between them.
+/// Size of the write buffer, which gathers short pieces; pages are longer, and bypass it.
 const BUFFER: usize = 64 << 10;
-/// As many as Linux follows.
+/// Maximum number of symbolic links to follow, the same as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Where the symbolic links that begin at `path` end, whether there is a file or not.
+/// Resolves the symbolic links that begin at `path`, whether they lead to a file or not.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..MAX_LINKS {
@@ -219,7 +218,7 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// The permissions of the file that is to be replaced, if there is one. Fails if it must not be.
+/// Returns the permissions of the file to replace, if there is one. Fails if it must not be replaced.
 fn replaced_permissions(target: &Path) -> Result<Option<Permissions>> {
     let metadata = match fs::metadata(target) {
         Ok(metadata) => metadata,
@@ -233,18 +232,18 @@ fn replaced_permissions(target: &Path) -> Result<Option<Permissions>> {
     if !metadata.is_file() {
         return refused("is no regular file, and would be replaced by one");
     }
-    // Renaming would not ask, unlike opening the file.
+    // Unlike opening the file, renaming would not check this.
     if metadata.permissions().readonly() {
         return refused("is read-only, and would be replaced");
     }
     Ok(Some(metadata.permissions()))
 }
 
-/// Brings the rename to the disk.
+/// Syncs the rename to the disk.
 #[cfg(unix)]
 fn sync_directory(directory: &Path) -> io::Result<()> {
     match File::open(directory).and_then(|directory| directory.sync_all()) {
-        // Not all file systems can, and not all directories that may be written to may be read.
+        // Not all file systems support it, and a writable directory may be unreadable.
         Err(error)
             if matches!(
                 error.kind(),
@@ -257,7 +256,7 @@ fn sync_directory(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Other systems have no such thing.
+/// Does nothing: other systems do not support it.
 #[cfg(not(unix))]
 fn sync_directory(_: &Path) -> io::Result<()> {
     Ok(())

@@ -1,13 +1,14 @@
-//! Cache keys: what identifies a version of a file to a cache.
+//! Cache keys, which identify a version of a file to a cache.
 
 use marquetry_base::{Error, Result};
 use std::fmt::{self, Display, Write};
 use std::str::FromStr;
 
-/// What tells a file's content from any other: where it is, how long it is, and which version it is. Footers and indexes
-/// that are kept under it are found again as long as the file has not changed, and not after.
+/// The identity of a file's content: its location, length and version. Footers and indexes that are cached under it are
+/// found as long as the file has not changed, and not after.
 ///
-/// It is text, too: [`to_string`](ToString::to_string) and [`parse`](str::parse) are inverse, so that a cache may be on a disk.
+/// A key can be converted to text and back, by [`to_string`](ToString::to_string) and [`parse`](str::parse), so that a
+/// cache may be on a disk.
 ///
 /// ```
 /// use marquetry_core::io::FileCacheKey;
@@ -29,34 +30,34 @@ pub struct FileCacheKey {
 }
 
 impl FileCacheKey {
-    /// A file at `location`, of `len` bytes, of a version such as an ETag. Without one, two contents of the same length have
-    /// the same key.
+    /// Creates the key of a file at `location`, of `len` bytes, with a version such as an ETag. Without a version, two
+    /// contents of the same length have the same key.
     pub fn new(location: impl Into<String>, len: u64, version: Option<&str>) -> Self {
         FileCacheKey { location: location.into(), len, version: version.map(str::to_owned) }
     }
 
-    /// Where the file is.
+    /// Returns the location of the file.
     pub fn location(&self) -> &str {
         &self.location
     }
 
-    /// How many bytes it has.
+    /// The length of the file in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether it has none.
+    /// Whether the file is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Which version it is, if that is known.
+    /// Returns the version of the file, if it is known.
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
     }
 }
 
-/// The length, the version behind a `=` or a `-` for none, and the location; a version is escaped as in URLs.
+/// Writes the length, the version after a `=` or a `-` for none, and the location; a version is escaped as in URLs.
 impl Display for FileCacheKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.len)?;

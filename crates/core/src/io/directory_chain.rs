@@ -1,10 +1,10 @@
-//! The directories that led to one another, to stop at links that form a cycle.
+//! The chain of directories on a walk's path, for stopping at links that form a cycle.
 
 use super::file_identity::{FileIdentity, identity};
 use std::io;
 use std::path::Path;
 
-/// The directories on the way to where a walk is.
+/// The directories above the current position of a walk.
 ///
 /// ```
 /// use marquetry_core::io::DirectoryChain;
@@ -21,7 +21,8 @@ pub struct DirectoryChain {
 }
 
 impl DirectoryChain {
-    /// Enters a directory; `false` if it is one of those on the way, to which a link led back, and was not entered.
+    /// Enters a directory. Returns false, and does not enter it, if it is already in the chain because a link led back
+    /// to it.
     pub fn enter(&mut self, path: &Path) -> io::Result<bool> {
         let identity = identity(path)?;
         let is_new = !self.above.contains(&identity);

@@ -1,4 +1,4 @@
-//! Durability: what it takes to have the bytes of a local file safe on the disk.
+//! Makes the bytes of local files durable.
 
 use crate::write::Durable;
 use std::fs::File;

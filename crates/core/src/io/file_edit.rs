@@ -1,5 +1,5 @@
-//! Changing a local file, in place or as a copy that replaces it, so that a crash leaves the old file or the new one to be
-//! found.
+//! Changes a local file, in place or as a copy that replaces it, so that after a crash either the old file or the new
+//! one can be found.
 
 use super::file_identity::is_at;
 use super::file_regions::unreferenced_bytes;
@@ -21,36 +21,36 @@ use std::sync::Arc;
 
 /// A finished file that is being changed.
 ///
-/// What is new goes behind its last byte, and a new footer behind that; the old one stays, and so do the bytes that only
-/// it refers to. [`finish`](Self::finish) returns when the new footer is on the disk. After an error, and dropped before
-/// that, the file is cut to what it was.
+/// New parts are appended, and a new footer behind them; the old footer stays, and so do the bytes that only it refers
+/// to. [`finish`](Self::finish) returns when the new footer is on the disk. After an error, or dropped before that, the
+/// file is truncated to what it was.
 ///
-/// If the process dies in between, the file has no footer at its end, so that readers refuse it; but the old footer is in
-/// it, and [`find_last_checkpoint`] finds it. Nothing of the old file is lost at any moment. Readers that have the old
-/// footer in memory can go on reading.
+/// If the process dies in between, the file has no footer at its end, so that readers refuse it; but the old footer is
+/// in it, and [`find_last_checkpoint`] finds it. At no moment is anything of the old file lost. Readers that have the
+/// old footer in memory can continue reading.
 ///
-/// Opened by [`open_copy`](Self::open_copy), all of this happens to a copy beside the file, which takes its place in one
-/// step when it is finished: who opens the file meanwhile, and after a crash, finds the old one. That costs the time and
-/// the room of writing the whole file once more.
+/// [`open_copy`](Self::open_copy) changes a copy beside the file, which replaces it in one step when it is finished:
+/// until then, and after a crash, the old file is under the name. That costs the time and the space of writing the
+/// whole file once more.
 ///
-/// The file is locked against others who change it either way. The lock is advisory: others who write to it are not kept
-/// from it. Whoever puts another file under its name meanwhile is noticed, on Unix: the change fails then, for what it has
-/// made would be in a file that has no name, or replace what was not looked at.
+/// In either case the file is locked against other changes. The lock is advisory: other processes can still write to the
+/// file. On Unix, another file that is put under its name meanwhile is detected. The change then fails, because its result
+/// would be in a file without a name, or replace the new file.
 #[must_use = "nothing is changed until the edit is finished"]
 #[derive(Debug)]
 pub struct FileEdit {
-    /// `None` once it is finished or given up. Dropped before, it leaves the file as it was.
+    /// `None` once the edit is finished or given up. If it is dropped before, the file stays as it was.
     writer: Option<FileWriter<EditSink>>,
-    /// The open file, which has the lock.
+    /// The open file, which holds the lock.
     file: File,
     metadata: ParquetMetaData,
     len: u64,
-    /// Where it was opened, absolute.
+    /// The absolute path with which it was opened.
     path: PathBuf,
     name: String,
 }
 
-/// What takes the bytes that come behind those of the file.
+/// The sink of the bytes behind those of the file.
 #[derive(Debug)]
 enum EditSink {
     InPlace(BufWriter<GrownFile>),
@@ -77,45 +77,45 @@ impl Durable for EditSink {
     fn sync(&mut self) -> io::Result<()> {
         match self {
             EditSink::InPlace(file) => file.sync(),
-            // Nobody looks at it before it is finished, and then it is brought to the disk.
+            // Nobody reads the copy before it is finished, and then it is synced to the disk.
             EditSink::Copy(file) => file.flush(),
         }
     }
 }
 
-/// What an edit made of a file.
+/// The result of an edit.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Edited {
     /// The new footer.
     pub metadata: ParquetMetaData,
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub len: u64,
-    /// Bytes that nothing refers to.
+    /// Number of bytes in the file that nothing refers to.
     pub unreferenced: u64,
 }
 
 impl FileEdit {
     /// Opens and locks the file at `path`.
     ///
-    /// Fails, naming the file, if it cannot be written to, if another process changes it, if it is no Parquet file, or if
-    /// anything in it is encrypted. A file that an earlier change did not finish is refused as well; the error says
-    /// where it may be cut off.
+    /// Fails, naming the file, if it is not writable, if another process is changing it, if it is not a Parquet file,
+    /// or if anything in it is encrypted. Also fails if an earlier change was not finished; the error then states where
+    /// the file may be truncated.
     pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Self> {
         Self::begin(path.as_ref(), limits, None, true)
     }
 
     /// Opens and locks the file at `path`, and copies it to a file beside it that is changed instead.
     ///
-    /// Fails as [`open`](Self::open) does, and if there is no room for the copy.
+    /// Fails like [`open`](Self::open), and if there is no space for the copy.
     pub fn open_copy(path: impl AsRef<Path>, limits: &Limits) -> Result<Self> {
         Self::begin(path.as_ref(), limits, None, false)
     }
 
-    /// [`open`](Self::open) of an encrypted file, or with `in_copy` [`open_copy`](Self::open_copy), with its keys. What is added is
-    /// encrypted as the same columns are in the row groups that are there.
+    /// Opens an encrypted file with its keys, like [`open`](Self::open), or like [`open_copy`](Self::open_copy) with
+    /// `in_copy`. Added parts are encrypted like the same columns in existing row groups.
     ///
-    /// Fails also if a key is missing, even one of a column that is only added to.
+    /// Also fails if a key is missing, even for a column that is only appended to.
     pub fn open_encrypted(
         path: impl AsRef<Path>,
         limits: &Limits,
@@ -167,23 +167,23 @@ impl FileEdit {
         Ok(FileEdit { writer, file, path, metadata, len, name })
     }
 
-    /// The footer that the file had when it was opened.
+    /// Returns the footer that the file had when it was opened.
     pub fn metadata(&self) -> &ParquetMetaData {
         &self.metadata
     }
 
-    /// How many bytes the file had when it was opened.
+    /// The length of the file in bytes when it was opened.
     #[expect(clippy::len_without_is_empty, reason = "a Parquet file is never empty")]
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// How many row groups there are now.
+    /// The current number of row groups.
     pub fn num_row_groups(&self) -> usize {
         self.writer.as_ref().map_or(0, |writer| writer.row_groups().len())
     }
 
-    /// Appends a row group, as [`FileWriter::write_row_group`] does.
+    /// Appends a row group, like [`FileWriter::write_row_group`].
     pub fn write_row_group(
         &mut self,
         num_rows: u64,
@@ -193,15 +193,17 @@ impl FileEdit {
         self.with(|writer| writer.write_row_group(num_rows, chunks, sorting_columns))
     }
 
-    /// Appends a row group of another file without decoding it: pages are copied as they are, statistics, indexes and bloom filters
-    /// go with them as far as they can be trusted. `metadata` is the footer of `source`, `row_group` a number in it.
+    /// Appends a row group of another file without decoding it: pages are copied unchanged, and statistics, indexes and
+    /// bloom filters are copied as far as they can be trusted. `metadata` is the footer of `source`, `row_group` a
+    /// number in it.
     ///
-    /// Fails if the other file has another schema, or its columns in another order; if a chunk is encrypted without a key, or damaged
-    /// where it has to be looked at; and if there is no such row group.
+    /// Fails if the other file has another schema, or its columns in another order; if a chunk is encrypted without a
+    /// key, or damaged where it must be inspected; and if there is no such row group.
     ///
-    /// Schemas are Parquet's here: the Arrow types that files store beside them are not compared, and those of this file stay. Where
-    /// the other one may have others, such as durations in another unit, its values would be read as others: ask
-    /// `check_copied` of `marquetry_arrow::arrow_writer` before, with [`metadata`](Self::metadata) and the other footer.
+    /// Only Parquet schemas are compared: the Arrow types that files store beside them are not, and those of this file
+    /// stay. If the other file has other Arrow types, such as durations in another unit, its values would be misread:
+    /// check that first with `check_copied` of `marquetry_arrow::arrow_writer`, with [`metadata`](Self::metadata) and
+    /// the other footer.
     ///
     /// ```
     /// use marquetry_base::Limits;
@@ -230,7 +232,7 @@ impl FileEdit {
         self.write_row_group(copied.rows, copied.chunks, Some(copied.sorting))
     }
 
-    /// Gives a key of the file's metadata this value.
+    /// Sets the value of a key in the file's metadata.
     pub fn set_key_value(&mut self, pair: KeyValue) -> Result<()> {
         self.with(|writer| {
             writer.set_key_value(pair);
@@ -238,12 +240,12 @@ impl FileEdit {
         })
     }
 
-    /// Takes a key out of the file's metadata. Returns whether it was there.
+    /// Removes a key from the file's metadata. Returns whether it was there.
     pub fn remove_key_value(&mut self, key: &str) -> Result<bool> {
         self.with(|writer| Ok(writer.remove_key_value(key)))
     }
 
-    /// Leaves a row group out of the new footer, numbered as the row groups are now.
+    /// Drops a row group from the new footer. `index` is its current number.
     pub fn drop_row_group(&mut self, index: usize) -> Result<()> {
         self.with(|writer| writer.drop_row_group(index))
     }
@@ -270,7 +272,7 @@ impl FileEdit {
         };
         let metadata = writer.finish_if(is_wanted)?;
         let (len, sink) = (writer.position(), writer.into_sink());
-        // Once the new file is on the disk, readers may have it: from there on nothing fails.
+        // Once the new file is on the disk, readers may have it: from then on nothing fails.
         let unreferenced = match sink {
             EditSink::InPlace(grown) => {
                 grown.get_ref().keep();
@@ -286,7 +288,7 @@ impl FileEdit {
     }
 }
 
-/// The file's bytes in a file beside it.
+/// Copies the file to a file beside it.
 fn copied(path: &Path, mut file: File) -> Result<AtomicFile> {
     let mut copy = AtomicFile::create(path)?;
     file.rewind()?;
@@ -295,7 +297,7 @@ fn copied(path: &Path, mut file: File) -> Result<AtomicFile> {
     Ok(copy)
 }
 
-/// Opens and locks what is at `path`. What was replaced there between the two is not what was meant: then once more.
+/// Opens and locks the file at `path`. Tries again if it was replaced between the two.
 fn open_locked(path: &Path) -> Result<File> {
     for _ in 0..MAX_TRIES {
         regular(&std::fs::metadata(path).map_err(cannot)?)?;
@@ -329,7 +331,7 @@ fn replaced() -> Error {
     )
 }
 
-/// The error for a file whose end is an unfinished change, if it is one.
+/// Returns the error for a file that ends with an unfinished change, if it does.
 fn unfinished(
     source: &dyn Source,
     limits: &Limits,
@@ -350,8 +352,8 @@ fn unfinished(
     )
 }
 
-/// Times that a file may be replaced while it is opened.
+/// Maximum number of times that a file may be replaced while it is opened.
 const MAX_TRIES: usize = 100;
-/// As [`AtomicFile`](super::AtomicFile) has it.
+/// The same as that of [`AtomicFile`](super::AtomicFile).
 const BUFFER: usize = 64 << 10;
 const COPIED_AT_ONCE: usize = 1 << 20;

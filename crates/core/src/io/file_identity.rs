@@ -1,10 +1,10 @@
-//! File identity: whether two names are of the same file.
+//! File identity: whether two names lead to the same file.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Device and inode; where there are none, the path without links.
+/// Device and inode; on systems without them, the path without links.
 #[cfg(unix)]
 pub(super) type FileIdentity = (u64, u64);
 #[cfg(not(unix))]
@@ -16,7 +16,7 @@ fn of(metadata: &std::fs::Metadata) -> FileIdentity {
     (metadata.dev(), metadata.ino())
 }
 
-/// The identity of what is at `path`.
+/// Returns the identity of the file at `path`.
 #[cfg(unix)]
 pub(super) fn identity(path: &Path) -> io::Result<FileIdentity> {
     std::fs::metadata(path).map(|metadata| of(&metadata))
@@ -27,12 +27,12 @@ pub(super) fn identity(path: &Path) -> io::Result<FileIdentity> {
     std::fs::canonicalize(path)
 }
 
-/// Whether two paths lead to one file, by links of either kind. Fails if nothing is at one of them.
+/// Whether two paths lead to the same file, by links of either kind. Fails if one of them does not exist.
 pub fn is_same_file(one: &Path, other: &Path) -> io::Result<bool> {
     Ok(identity(one)? == identity(other)?)
 }
 
-/// Whether `file` is what is at `path`, and not one that was replaced or removed there since it was opened.
+/// Whether `file` is still the one at `path`, and was not replaced or removed since it was opened.
 #[cfg(unix)]
 pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     match identity(path) {
@@ -42,7 +42,7 @@ pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// The standard library does not tell here.
+/// Always true: the standard library cannot tell here.
 #[cfg(not(unix))]
 pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)

@@ -1,4 +1,4 @@
-//! The byte ranges of a file that its footer refers to, and what each is for.
+//! The byte ranges of a file that its footer refers to, and their purpose.
 
 use crate::metadata::{ColumnChunk, ParquetMetaData};
 use crate::page_index::read_bloom_filter_header;
@@ -8,40 +8,40 @@ use marquetry_crypto::GCM_OVERHEAD;
 use marquetry_format::{FooterTail, Writer};
 use std::ops::Range;
 
-/// What bytes of a file are for.
+/// The purpose of bytes in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RegionKind {
-    /// The four bytes that a file begins with.
+    /// The four magic bytes at the beginning.
     Magic,
     /// The pages of a column chunk.
     Pages,
-    /// The bounds of its pages.
+    /// The column index of the chunk: the bounds of its pages.
     ColumnIndex,
-    /// The places of its pages.
+    /// The offset index of the chunk: the places of its pages.
     OffsetIndex,
-    /// Its bloom filter, header and bits.
+    /// The bloom filter of the chunk, header and bits.
     BloomFilter,
-    /// The footer, with its length and the magic behind it.
+    /// The footer, with its length and the magic bytes behind it.
     Footer,
 }
 
-/// Bytes of a file that its footer refers to.
+/// A byte range of a file that its footer refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileRegion {
-    /// Where they are, as the footer says it: a damaged one may point out of the file.
+    /// The range by the footer; a damaged one may be outside of the file.
     pub range: Range<u64>,
-    /// What they are for.
+    /// The purpose of the bytes.
     pub kind: RegionKind,
-    /// Row group and column, of what belongs to a column chunk.
+    /// Row group and column, for parts of a column chunk.
     pub chunk: Option<(usize, usize)>,
 }
 
-/// All bytes that a footer refers to, in the order in which it names them. Left out are chunks that it hides, that are in other files,
-/// or that make no sense.
+/// Returns all byte ranges that a footer refers to, in its order. Chunks are left out if their metadata are encrypted,
+/// if they are in other files, or if they are invalid.
 ///
-/// A bloom filter whose length the footer does not tell costs a read.
+/// A bloom filter whose length is not in the footer costs a read.
 pub fn file_regions(source: &dyn Source, metadata: &ParquetMetaData) -> Vec<FileRegion> {
     let len = source.len();
     let tail = len.checked_sub(8).and_then(|tail| source.read_at(tail, 8).ok());
@@ -64,7 +64,8 @@ pub fn file_regions(source: &dyn Source, metadata: &ParquetMetaData) -> Vec<File
     regions
 }
 
-/// How many bytes of a file nothing refers to: neither its footer nor its form. `rewrite` leaves them behind.
+/// Returns how many bytes of a file are neither referred to by its footer nor part of its framing. `rewrite` drops
+/// them.
 pub fn unreferenced_bytes(source: &dyn Source, metadata: &ParquetMetaData) -> u64 {
     let len = source.len();
     let mut regions = file_regions(source, metadata);
@@ -77,7 +78,7 @@ pub fn unreferenced_bytes(source: &dyn Source, metadata: &ParquetMetaData) -> u6
     free
 }
 
-/// What belongs to a chunk: pages, indexes, bloom filter.
+/// Returns the byte ranges of a chunk: pages, indexes, bloom filter.
 fn of_chunk(source: &dyn Source, chunk: ColumnChunk<'_>) -> impl Iterator<Item = (Range<u64>, RegionKind)> {
     let bloom = chunk.bloom_filter_offset().map(|start| {
         let len = chunk.bloom_filter_length().map(i64::from);
@@ -93,7 +94,7 @@ fn of_chunk(source: &dyn Source, chunk: ColumnChunk<'_>) -> impl Iterator<Item =
     regions.into_iter().filter_map(|(range, kind)| Some((range?, kind)))
 }
 
-/// Header and bits.
+/// Returns the length of a bloom filter, header and bits.
 fn bloom_len(source: &dyn Source, chunk: ColumnChunk<'_>) -> Option<i64> {
     let header = read_bloom_filter_header(source, chunk, &Limits::default()).ok()??;
     let mut writer = Writer::new();

@@ -1,4 +1,4 @@
-//! Finding and reading the footer.
+//! Finds and reads the footer.
 //!
 //! ```text
 //! PAR1 | pages ... | footer | footer length: 4 bytes little-endian | PAR1
@@ -12,29 +12,29 @@ use marquetry_crypto::FileDecryptionProperties;
 use marquetry_format::{FooterTail, PAR1};
 use std::sync::Arc;
 
-/// A footer, and what reading it took.
+/// A footer, and its length.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FooterRead {
-    /// What the footer says.
+    /// The parsed footer.
     pub metadata: ParquetMetaData,
-    /// Its length in bytes.
+    /// Length of the footer in bytes.
     pub footer_len: usize,
 }
 
-/// Reads the footer: one read from the end of the file, and a second only if the footer is longer than that.
+/// Reads the footer, with one read from the end of the file, and a second one only if the footer is longer.
 ///
-/// Fails if the file is no Parquet file, or its footer is encrypted (PARE), or damaged; the error of a file that begins as
-/// one, but has no such end, names what can be done.
+/// Fails if the file is not a Parquet file, or its footer is encrypted (PARE) or damaged. If a file only begins like a
+/// Parquet file, the error advises what to do.
 pub fn read_metadata(source: &dyn Source, limits: &Limits) -> Result<FooterRead> {
     read_metadata_by(source, limits, None, TAIL_READ)
 }
 
-/// [`read_metadata`] of a file that may be encrypted, with its keys: all that is read by this metadata is decrypted with them. The
-/// keys of columns are asked for when the columns are.
+/// Like [`read_metadata`], for a file that may be encrypted, with its keys: everything that is read with the metadata
+/// is decrypted with them. Keys of columns are retrieved when the columns are read.
 ///
-/// Fails also if the footer key is missing or wrong, if the footer or its signature does not fit, if the AAD prefix is another one,
-/// and if nothing in the file is encrypted: somebody may have put it in the place of one that is.
+/// Also fails if the footer key is missing or wrong, if the footer or its signature is not authentic, if the AAD prefix
+/// is another one, and if nothing in the file is encrypted, because somebody may have replaced an encrypted file.
 pub fn read_encrypted_metadata(
     source: &dyn Source,
     limits: &Limits,
@@ -43,7 +43,7 @@ pub fn read_encrypted_metadata(
     read_metadata_by(source, limits, Some(decryption), TAIL_READ)
 }
 
-/// [`read_metadata`], perhaps with keys, which reads `first_read` bytes first, 8 or more.
+/// Like [`read_metadata`], perhaps with keys. The first read is of `first_read` bytes, 8 or more.
 pub(super) fn read_metadata_by(
     source: &dyn Source,
     limits: &Limits,
@@ -60,9 +60,9 @@ pub(super) fn read_metadata_by(
     })
 }
 
-/// What a user can do who knows nothing of footers.
-/// Footers of so many bytes are no matter of a memory budget.
+/// Bytes of a footer up to which no memory is reserved for it.
 const FREE_FOOTER_BYTES: usize = 64 << 20;
+/// The advice for users who know nothing of footers.
 const ADVICE: &str =
     "if it was cut off, overwritten or never finished, `marquetry recover` makes a file of what is whole";
 
@@ -96,8 +96,8 @@ fn read_last(
     }
     Limits::check("footer_bytes", footer_len, limits.footer_bytes)?;
     let start = end - footer_len as u64;
-    // Whoever names a length need not have so many bytes: a store may make them as they are asked for. What fetches them has them
-    // twice for a moment.
+    // A length may be stated for bytes that do not exist: a store may generate them on request. Fetching them takes
+    // their size twice for a moment.
     let _held = match footer_len {
         ..=FREE_FOOTER_BYTES => MemoryReservation::default(),
         _ => limits
@@ -106,14 +106,14 @@ fn read_last(
             .map_err(|error| in_footer(error, Some(start)))?,
     };
     let footer = match rest.checked_sub(footer_len) {
-        // A short footer does not hold on to what was read before it.
+        // A short footer is copied, so that it does not keep the bytes read before it in memory.
         Some(from) if footer_len <= guess / 2 => Bytes::copy_from_slice(&tail[from..rest]),
         Some(from) => tail.slice(from..rest),
         None => source.read_at(start, footer_len)?,
     };
     let metadata = ParquetMetaData::open(kind, footer, limits, decryption);
     let metadata = metadata.map_err(|error| match error.kind() {
-        // It names what is encrypted, and is no damage of a footer.
+        // The error names what is encrypted, which is not damage of the footer.
         ErrorKind::Key => error.without_offset().at(file_len - 4),
         _ => in_footer(error, Some(start)),
     })?;
@@ -121,10 +121,10 @@ fn read_last(
     Ok(FooterRead { metadata: metadata.with_data_end(start), footer_len })
 }
 
-/// Fails if row groups have lost rows: a damaged byte may turn a field into one that nobody knows, and readers pass over those.
+/// Fails if row groups have lost rows: a damaged byte may turn a field into an unknown one, which readers skip.
 ///
-/// QUIRK: a few writers leave the file's own number of rows wrong. Up to version 0.3 fastparquet has that of the whole table in each of
-/// its parts; and so have files of nothing but a footer (`_common_metadata` of dask).
+/// QUIRK: a few writers leave the file's own number of rows wrong. Up to version 0.3, fastparquet writes that of the
+/// whole table into each part, and dask does so in files of only a footer (`_common_metadata`).
 fn check_rows(metadata: &ParquetMetaData, start: u64) -> Result<()> {
     for row_group in metadata.row_groups() {
         let rows = row_group.head().num_rows;
@@ -147,10 +147,10 @@ fn check_rows(metadata: &ParquetMetaData, start: u64) -> Result<()> {
     }
 }
 
-/// Opening magic, an empty footer's length, closing magic.
+/// Minimum length of a file: opening magic, an empty footer's length, closing magic.
 const SHORTEST: u64 = 12;
 const MAGIC_LEN: u64 = 4;
-/// The footer's length and the closing magic.
+/// Length of the footer's length and the closing magic.
 pub(super) const TAIL_LEN: usize = 8;
-/// The first read: most footers are shorter, and reading so much more than needed costs nothing noticeable.
+/// Bytes of the first read: most footers are shorter, and reading too much costs nothing noticeable.
 pub const TAIL_READ: usize = 64 << 10;

@@ -1,4 +1,4 @@
-//! Appends to a file in place, and cuts it back to what it was unless the change is kept.
+//! Appends to a file in place, and truncates it to what it was unless the change is kept.
 
 use super::own_file::OwnFile;
 use super::unfinished::{Growth, unfinished};
@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Writes behind what a file has. Dropped without [`keep`](Self::keep), it cuts that off again; so does the end of the process by
-/// [`remove_unfinished_files`](super::remove_unfinished_files).
+/// A writer behind the end of a file. Dropped without [`keep`](Self::keep), it truncates the file again; at the end of
+/// the process, [`remove_unfinished_files`](super::remove_unfinished_files) does so.
 #[derive(Debug)]
 pub(super) struct GrownFile {
     file: OwnFile,
@@ -16,14 +16,14 @@ pub(super) struct GrownFile {
 }
 
 impl GrownFile {
-    /// Of a file of `len` bytes, whose position is at its end.
+    /// Creates a writer to a file of `len` bytes, whose position is at its end.
     pub(super) fn new(file: File, len: u64) -> io::Result<Self> {
         let growth = Arc::new(Growth::new(file.try_clone()?, len));
         unfinished().grown.push(growth.clone());
         Ok(GrownFile { file: OwnFile::new(file), growth })
     }
 
-    /// Keeps what was written up to now.
+    /// Keeps the bytes written so far.
     pub(super) fn keep(&self) {
         unfinished().forget(&self.growth);
     }
@@ -47,7 +47,7 @@ impl Durable for GrownFile {
 
 impl Drop for GrownFile {
     fn drop(&mut self) {
-        // After a fork it is the other process's.
+        // After a fork the file belongs to the other process.
         if self.file.is_ours() && unfinished().forget(&self.growth) {
             self.growth.cut();
         }

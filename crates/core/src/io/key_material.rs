@@ -1,4 +1,4 @@
-//! External key material: the files beside encrypted files.
+//! External key material, in files beside encrypted files.
 
 use super::AtomicFile;
 use marquetry_base::{Error, Result};
@@ -6,7 +6,7 @@ use marquetry_crypto::{ExternalKeyMaterial, KeyManagement};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Where the key material of a Parquet file is: `_KEY_MATERIAL_FOR_<name>.json` in the same directory.
+/// Returns the path of a Parquet file's key material: `_KEY_MATERIAL_FOR_<name>.json` in the same directory.
 ///
 /// ```
 /// use marquetry_core::io::key_material_path;
@@ -19,7 +19,8 @@ pub fn key_material_path(parquet: &Path) -> PathBuf {
     parquet.with_file_name(ExternalKeyMaterial::file_name(&name))
 }
 
-/// Reads the key material of a Parquet file. Fails, naming the file with the material, if it cannot be read or is none.
+/// Reads the key material of a Parquet file. Fails, naming the file with the material, if it cannot be read or is
+/// invalid.
 pub fn read_key_material(parquet: impl AsRef<Path>) -> Result<ExternalKeyMaterial> {
     let path = key_material_path(parquet.as_ref());
     let read = std::fs::read(&path).map_err(|error| Error::io("cannot read the key material", error));
@@ -27,8 +28,8 @@ pub fn read_key_material(parquet: impl AsRef<Path>) -> Result<ExternalKeyMateria
         .map_err(|error| error.in_file(path.display().to_string()))
 }
 
-/// Stores the key material of a Parquet file, in one step: whoever reads it finds all of what was there before, or all of this. To be
-/// called before the Parquet file is written.
+/// Stores the key material of a Parquet file, in one step: readers find all of the old material, or all of the new.
+/// Must be called before the Parquet file is written.
 ///
 /// Fails if the file cannot be created.
 pub fn write_key_material(parquet: impl AsRef<Path>, material: &ExternalKeyMaterial) -> Result<()> {
@@ -41,11 +42,11 @@ pub fn write_key_material(parquet: impl AsRef<Path>, material: &ExternalKeyMater
     file.finish()
 }
 
-/// Has the data keys of a Parquet file wrapped anew, with the newest versions of their master keys, in one step: at any moment, and after
-/// a crash, readers find the old key material or the new one. The Parquet file is not touched.
+/// Wraps the data keys of a Parquet file anew, with the newest versions of their master keys, in one step: at any
+/// moment, and after a crash, readers find the old key material or the new one. The Parquet file is not changed.
 ///
-/// Returns how many keys there are. Fails if there is no key material beside the file, if the KMS does, or if it wraps locally; then all
-/// stays as it was.
+/// Returns the number of keys. Fails if there is no key material beside the file, if the KMS fails, or if it wraps
+/// locally; then everything stays as it was.
 pub fn rotate_key_material(parquet: impl AsRef<Path>, keys: &KeyManagement) -> Result<usize> {
     let parquet = parquet.as_ref();
     let old = read_key_material(parquet)?;

@@ -7,10 +7,10 @@ use std::fs::Metadata;
 use std::path::Path;
 
 impl FileCacheKey {
-    /// A file on the disk. Its version is the time of its last change, and on Unix which file it is: one that is put in its
-    /// place has another key.
+    /// Creates the key of a local file. Its version is the time of its last change, and on Unix its inode: a file that
+    /// replaces it has another key.
     ///
-    /// Fails if there is no such file, or if it is none whose bytes have places.
+    /// Fails if there is no such file, or if it is not a file with positioned reads.
     pub fn of_local(path: impl AsRef<Path>) -> Result<Self> {
         let name = path.as_ref().display().to_string();
         let cannot = |error| Error::io("cannot look at the file", error);

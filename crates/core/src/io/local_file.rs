@@ -6,7 +6,7 @@ use marquetry_base::{Error, ErrorKind, Result};
 use std::fs::{File, FileType, Metadata};
 use std::path::Path;
 
-/// An open local file, read with positioned reads.
+/// An open local file, for positioned reads.
 #[derive(Debug)]
 pub struct LocalFile {
     file: File,
@@ -19,18 +19,18 @@ impl LocalFile {
         let path = path.as_ref();
         let name = path.display().to_string();
         let cannot = |error| Error::io("cannot open the file", error).in_file(name.as_str());
-        // A FIFO would be opened only once somebody writes to it.
+        // Opening a FIFO would block until somebody writes to it.
         let metadata = std::fs::metadata(path).map_err(cannot)?;
         regular(&metadata).map_err(|error| error.in_file(name.as_str()))?;
         let file = File::open(path).map_err(cannot)?;
         LocalFile::new(file).map_err(|error| error.in_file(name))
     }
 
-    /// Takes a file that is open.
+    /// Uses an open file.
     pub fn new(file: File) -> Result<Self> {
         let metadata = file.metadata()?;
         regular(&metadata)?;
-        // What is in /proc claims to have no bytes.
+        // Files in /proc claim to be empty.
         if metadata.len() == 0 && read_exact_at(&file, &mut [0], 0).is_ok() {
             let message = "is a file whose size the system does not tell, as in /proc: copy it first";
             return Err(Error::new(ErrorKind::Io, message));
@@ -38,13 +38,13 @@ impl LocalFile {
         Ok(LocalFile { len: metadata.len(), file })
     }
 
-    /// Takes a regular file that is open and has so many bytes.
+    /// Uses an open regular file with this many bytes.
     pub(super) fn of_len(file: File, len: u64) -> Self {
         LocalFile { file, len }
     }
 }
 
-/// Fails if it is something else than a file whose bytes have places.
+/// Fails if this is anything else than a file with positioned reads.
 pub(super) fn regular(metadata: &Metadata) -> Result<()> {
     let Some(kind) = special_kind(metadata.file_type()) else { return Ok(()) };
     let instead = if metadata.is_dir() { ": name a file in it" } else { "" };
@@ -78,12 +78,12 @@ impl Source for LocalFile {
     }
 
     fn read_at_reusing(&self, offset: u64, len: usize, mut memory: BytesMut) -> Result<Bytes> {
-        // The length is held against the file's before memory is spent on it.
+        // The length is checked against the file's before memory is allocated for it.
         if offset.checked_add(len as u64).is_none_or(|end| end > self.len) {
             return Err(outside(offset, len, self.len));
         }
-        // PERF: new memory of this size comes from the system, which takes as long as the read. Few bytes do not hold on to
-        // much memory.
+        // PERF: new memory of this size comes from the system, which takes as long as the read. Few bytes do not keep
+        // much memory allocated.
         match memory.capacity() {
             room if room >= len && room / 4 <= len => memory.resize(len, 0),
             _ => {
@@ -100,7 +100,7 @@ impl Source for LocalFile {
 #[cold]
 fn read_failed(error: std::io::Error) -> Error {
     match error.kind() {
-        // Its length was held against the read.
+        // The read was checked against the file's length before.
         std::io::ErrorKind::UnexpectedEof => {
             Error::new(ErrorKind::Changed, "the file is shorter than it was when it was opened")
         }
@@ -108,7 +108,7 @@ fn read_failed(error: std::io::Error) -> Error {
     }
 }
 
-/// Bytes from which on it takes noticeably longer to get new memory.
+/// Size in bytes from which on getting new memory takes noticeably longer.
 const LARGE: usize = 128 << 10;
 
 #[cfg(unix)]

@@ -1,12 +1,12 @@
-//! A file that only the process that opened it writes to: not a child that was forked since.
+//! A file to which only the process that opened it writes, and not a child that was forked since.
 
 use crate::write::Durable;
 use std::fs::File;
 use std::io::{self, Write};
 use std::process;
 
-/// After a fork, both processes have the file, and one position in it: the child, which may only drop its writer, must not write what
-/// the writer has in its buffer.
+/// A file of the process that opened it. After a fork, both processes have the file, and share one position in it: the
+/// child, which may only drop its writer, must not write the contents of the writer's buffer.
 #[derive(Debug)]
 pub(super) struct OwnFile {
     file: File,
@@ -18,7 +18,7 @@ impl OwnFile {
         OwnFile { file, process: process::id() }
     }
 
-    /// Whether this is the process that opened it.
+    /// Whether this process opened the file.
     pub(super) fn is_ours(&self) -> bool {
         self.process == process::id()
     }

@@ -1,4 +1,4 @@
-//! Push decoders of footers and page indexes: the caller does the input, and hands bytes in.
+//! Push decoders of footers and page indexes: the caller does the input, and pushes bytes.
 
 use super::footer::{TAIL_LEN, TAIL_READ, read_metadata_by};
 use crate::fetch::RangeCache;
@@ -11,18 +11,19 @@ use marquetry_crypto::FileDecryptionProperties;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a push decoder has to say.
+/// The result of a push decoder.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum DecodeResult<T> {
-    /// These bytes of the file are missing: push them, and ask again. Ranges are sorted, disjoint and inside the file.
+    /// These bytes of the file are missing: push them, and decode again. Ranges are sorted, disjoint and inside the
+    /// file.
     NeedsData(Vec<Range<u64>>),
-    /// All was there.
+    /// The decoded value.
     Data(T),
 }
 
-/// Decodes the footer of a file, and its page index, from bytes that are pushed into it: for who has a way of reading of his
-/// own, or has the end of the file at hand already.
+/// Decodes the footer of a file, and its page index, from bytes that are pushed into it. For callers with their own way
+/// of reading, or that have the end of the file already.
 ///
 /// ```
 /// use marquetry_core::io::{DecodeResult, ParquetMetaDataPushDecoder};
@@ -51,7 +52,7 @@ pub struct ParquetMetaDataPushDecoder {
 }
 
 impl ParquetMetaDataPushDecoder {
-    /// Of a file of `file_len` bytes.
+    /// Creates a decoder for a file of `file_len` bytes.
     pub fn new(file_len: u64) -> Self {
         ParquetMetaDataPushDecoder {
             bytes: RangeCache::new(file_len),
@@ -60,28 +61,28 @@ impl ParquetMetaDataPushDecoder {
         }
     }
 
-    /// What decoding may cost. Default: [`Limits::default`].
+    /// Sets the limits of decoding. Default: [`Limits::default`].
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         ParquetMetaDataPushDecoder { limits, ..self }
     }
 
-    /// The keys of an encrypted file. Default: none.
+    /// Sets the keys of an encrypted file. Default: none.
     #[must_use]
     pub fn with_file_decryption_properties(self, decryption: Arc<FileDecryptionProperties>) -> Self {
         ParquetMetaDataPushDecoder { decryption: Some(decryption), ..self }
     }
 
-    /// Takes the bytes of the file from `offset` on. More than was asked for may be given, and in any order: the last
-    /// bytes of the file are always of use. What lies beyond its end is passed over.
+    /// Adds the bytes of the file from `offset` on. They may be more than requested, and in any order: the last bytes
+    /// of the file are always useful. Bytes beyond the end of the file are ignored.
     pub fn push(&self, offset: u64, bytes: Bytes) {
         let room = usize::try_from(self.bytes.len().saturating_sub(offset)).unwrap_or(usize::MAX);
         self.bytes.insert(offset, bytes.slice(..bytes.len().min(room)));
     }
 
-    /// [`push`](Self::push), for each range its bytes: what [`DecodeResult::NeedsData`] asked for.
+    /// Like [`push`](Self::push), for the ranges that [`DecodeResult::NeedsData`] requested, and their bytes.
     ///
-    /// Fails if there are not as many buffers as ranges, or if one has not the length of its range.
+    /// Fails if the numbers of buffers and ranges differ, or if a buffer does not have the length of its range.
     pub fn push_ranges(&self, ranges: Vec<Range<u64>>, buffers: Vec<Bytes>) -> Result<()> {
         if ranges.len() != buffers.len() {
             return Err(Error::argument(format!("{} buffers for {} ranges", buffers.len(), ranges.len())));
@@ -95,10 +96,11 @@ impl ParquetMetaDataPushDecoder {
         Ok(())
     }
 
-    /// The footer, or what is missing for it: the end of the file, and once that is there, what the footer has before it. Of a
-    /// file whose footer is damaged, its first bytes, too, which tell whether it was a Parquet file.
+    /// Returns the footer, or the bytes that are missing for it: the end of the file first, and then the part of the
+    /// footer before that. If the footer is damaged, also the first bytes of the file, which show whether it was a
+    /// Parquet file.
     ///
-    /// Fails if the file is no Parquet file, or if its footer is damaged, encrypted or over the limits.
+    /// Fails if the file is not a Parquet file, or if its footer is damaged, encrypted or exceeds the limits.
     pub fn try_decode(&self) -> Result<DecodeResult<ParquetMetaData>> {
         let first_read = self.first_read();
         let decryption = self.decryption.as_ref();
@@ -107,16 +109,17 @@ impl ParquetMetaDataPushDecoder {
         })
     }
 
-    /// The page index of `columns`, which are numbers of leaves, in `row_groups`, or what is missing for it.
+    /// Returns the page index of `columns`, which are leaf numbers, in `row_groups`, or the bytes that are missing for
+    /// it.
     ///
-    /// Fails as [`PageIndex::read`] does.
+    /// Fails like [`PageIndex::read`].
     pub fn try_decode_page_index(
         &self,
         metadata: &ParquetMetaData,
         row_groups: Range<usize>,
         columns: &[usize],
     ) -> Result<DecodeResult<PageIndex>> {
-        // All that is missing is found at once, not index by index.
+        // Requests all missing bytes at once, instead of index by index.
         let chunk = |row_group: usize, &column: &usize| metadata.row_group(row_group).column(column).ok();
         let (groups, leaves) = (metadata.num_row_groups(), metadata.schema().num_columns());
         let known = columns.iter().filter(|&&column| column < leaves);
@@ -133,8 +136,8 @@ impl ParquetMetaDataPushDecoder {
         }
     }
 
-    /// How many bytes of the file's end to read first: those that are there, so that no more of it is asked for than the
-    /// footer has; if there are too few to say where that begins, as many as most footers are shorter than.
+    /// Returns how many bytes of the file's end to read first: those that are there, so that no more than the footer is
+    /// requested. If they are too few to locate the footer, more than most footers have.
     fn first_read(&self) -> usize {
         let len = self.bytes.len();
         let missing = self.bytes.missing_of(std::iter::once(len.saturating_sub(TAIL_READ as u64)..len));
@@ -142,7 +145,7 @@ impl ParquetMetaDataPushDecoder {
         if known < TAIL_LEN as u64 { TAIL_READ } else { known as usize }
     }
 
-    /// Runs a step on what is there.
+    /// Runs a step on the bytes that are there.
     fn step<T>(&self, step: impl FnOnce() -> Result<T>) -> Result<DecodeResult<T>> {
         let outcome = step();
         match sorted(self.bytes.take_misses()) {
@@ -152,7 +155,7 @@ impl ParquetMetaDataPushDecoder {
     }
 }
 
-/// Sorted, and without overlaps.
+/// Sorts ranges and merges overlaps.
 fn sorted(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     ranges.sort_unstable_by_key(|range| (range.start, range.end));
     let mut out: Vec<Range<u64>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Temporary files: hidden, beside the file that they will become.
+//! Temporary files: hidden, beside the file that they will become or replace.
 
 use super::unfinished::unfinished;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -6,21 +6,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file that is removed when this is dropped, unless it was renamed, or has something to recover in it.
+/// A file that is removed when this is dropped, unless it was renamed, or has something to recover.
 #[derive(Debug)]
 pub(super) struct TemporaryFile {
-    /// Absolute, as the process may go to another directory meanwhile.
+    /// The absolute path, because the process may change its directory meanwhile.
     path: PathBuf,
-    /// Whether there is something in it that is worth keeping.
+    /// Whether its contents are worth keeping.
     is_kept: bool,
     /// The process that writes it.
     process: u32,
 }
 
 impl TemporaryFile {
-    /// A new hidden file beside `target`, an absolute path. Its name does not end as data files do: those who list the
-    /// directory pass it by. From its first moment on, nobody may read it who may not read the file with the permissions
-    /// `replaced`, which it is to replace.
+    /// Creates a hidden file beside `target`, an absolute path. Its name does not have the extension of data files, so
+    /// that listings of the directory ignore it. From its first moment on, nobody can read it who cannot read the file
+    /// with the permissions `replaced`, which it will replace.
     pub(super) fn create(target: &Path, replaced: Option<&Permissions>) -> io::Result<(File, Self)> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let Some(name) = target.file_name() else {
@@ -52,20 +52,20 @@ impl TemporaryFile {
         &self.path
     }
 
-    /// Keeps the file from now on, whatever becomes of this. Returns whether it was not kept before.
+    /// Keeps the file from now on, even if this is dropped. Returns whether it was not kept before.
     pub(super) fn keep(&mut self) -> bool {
         unfinished().hidden.remove(&self.path);
         !std::mem::replace(&mut self.is_kept, true)
     }
 
-    /// Removes the file. After a fork it is the other process's.
+    /// Removes the file, unless this is another process after a fork.
     pub(super) fn discard(self) {
         if self.process == std::process::id() {
             unfinished().hidden.insert(self.path.clone());
         }
     }
 
-    /// Where there is something to recover, in words that end a message.
+    /// Returns the end of an error message about data to recover, if there are any.
     pub(super) fn left(&self) -> String {
         match self.is_kept {
             true => format!("; what was synced before is in {}", self.path.display()),
@@ -73,22 +73,22 @@ impl TemporaryFile {
         }
     }
 
-    /// Gives the file its name, which nothing may have: if something does, both stay as they are.
+    /// Renames the file to a name that must not exist. If it does, both files stay as they are.
     pub(super) fn rename_to_new(&mut self, target: &Path) -> io::Result<()> {
         let mut unfinished = unfinished();
         match fs::hard_link(&self.path, target) {
-            // The second name is all that is left to do: if it stays, the file is there all the same.
+            // Only the second name remains to be removed: if it stays, the file exists all the same.
             Ok(()) => _ = fs::remove_file(&self.path),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
             Err(_) if fs::symlink_metadata(target).is_ok() => return Err(io::ErrorKind::AlreadyExists.into()),
-            // Not all file systems have links.
+            // Not all file systems have hard links.
             Err(_) => fs::rename(&self.path, target)?,
         }
         unfinished.hidden.remove(&self.path);
         Ok(())
     }
 
-    /// Gives the file its name.
+    /// Renames the file.
     pub(super) fn rename(&mut self, target: &Path) -> io::Result<()> {
         let mut unfinished = unfinished();
         fs::rename(&self.path, target)?;
@@ -102,16 +102,16 @@ impl Drop for TemporaryFile {
         if self.process != std::process::id() {
             return;
         }
-        // Held until the file is gone: whoever ends the process meanwhile no longer knows of it.
+        // Locked until the file is gone, so that a thread that ends the process meanwhile need not remove it.
         let mut unfinished = unfinished();
         if unfinished.hidden.remove(&self.path) {
-            // There is nobody left to tell, and the file does no harm.
+            // Nobody is left to handle an error, and the file does no harm.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// The directory that a file is in.
+/// Returns the directory of a file.
 pub(super) fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
@@ -126,13 +126,13 @@ fn limit_mode(options: &mut OpenOptions, replaced: &Permissions) {
     options.mode(replaced.mode() & 0o777);
 }
 
-/// Other systems have no modes.
+/// Other systems have no file modes.
 #[cfg(not(unix))]
 fn limit_mode(_: &mut OpenOptions, _: &Permissions) {}
 
-/// Names that others left behind, killed, and that had our process id.
+/// Maximum number of names to try, which killed processes with our process id may have left.
 const MAX_TRIES: usize = 10_000;
-/// A name has at most 255 bytes, and something is put around this part of it.
+/// Maximum characters of the target's name to use. A file name has at most 255 bytes, and more is put around this part.
 const MAX_NAME_CHARS: usize = 40;
 
 #[cfg(all(test, unix))]

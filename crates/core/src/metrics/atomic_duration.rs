@@ -1,10 +1,10 @@
-//! A time that several threads add to.
+//! A duration that several threads add to.
 
 use marquetry_base::Stopwatch;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Nanoseconds.
+/// A duration in nanoseconds.
 #[derive(Debug, Default)]
 pub(super) struct AtomicDuration(AtomicU64);
 
@@ -14,7 +14,7 @@ impl AtomicDuration {
         self.0.fetch_add(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX), Relaxed);
     }
 
-    /// All that was added.
+    /// Returns the sum of all additions.
     pub(super) fn get(&self) -> Duration {
         Duration::from_nanos(self.0.load(Relaxed))
     }

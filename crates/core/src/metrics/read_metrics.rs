@@ -1,4 +1,4 @@
-//! What a read cost, and what it left out: counted as it goes, by any number of threads.
+//! The cost of a read, and what it ruled out, counted along the way by any number of threads.
 
 use super::atomic_duration::AtomicDuration;
 use marquetry_base::Stopwatch;
@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Counters that the readers of a file share. PERF: they are added to once a page or batch, not once a value.
+/// Counters that the readers of a file share. PERF: they are updated once per page or batch, not once per value.
 #[derive(Debug, Default)]
 pub struct ReadCounters {
     requests: AtomicU64,
@@ -26,51 +26,52 @@ pub struct ReadCounters {
     batches: AtomicU64,
 }
 
-/// What was counted up to a moment.
+/// The state of [`ReadCounters`] at some moment.
 ///
-/// Times are those of all threads together, so that they may be more than the clock says. Of a file of several readers, as those
-/// of a table are, all are counted.
+/// Times are the sums of all threads, so they may exceed the elapsed time. If a table has several files with a reader
+/// each, all are counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadMetrics {
-    /// Reads of the source; of a stream, requests.
+    /// Number of reads of the source; for a stream, of requests.
     pub requests: u64,
-    /// The bytes that they gave. The footer's are in it if the reader's builder read it.
+    /// Number of bytes read. The footer's are included if the reader's builder read it.
     pub bytes_fetched: u64,
-    /// How long they took. Those of a stream run side by side, and besides other work.
+    /// Time of the reads. Those of a stream run at the same time as each other and as other work.
     pub fetch_time: Duration,
-    /// Row groups that were begun, those included of which nothing was read in the end; all that are to be read, where columns are
-    /// read one by one.
+    /// Number of row groups that were begun, even if nothing of them was read in the end. If columns are read one by
+    /// one, the number of all row groups to read.
     pub row_groups: u64,
-    /// What the statistics of the footer ruled out.
+    /// Rows ruled out by the statistics in the footer.
     pub statistics: Pruned,
-    /// What bloom filters ruled out, of the rest.
+    /// Rows ruled out by bloom filters, of the rest.
     pub bloom_filters: Pruned,
-    /// What dictionary pages ruled out, of the rest.
+    /// Rows ruled out by dictionary pages, of the rest.
     pub dictionaries: Pruned,
-    /// What column indexes ruled out, of the rest.
+    /// Rows ruled out by column indexes, of the rest.
     pub page_index: Pruned,
-    /// Pages that were opened: of data, and of dictionaries.
+    /// Number of pages that were read: data pages and dictionary pages.
     pub pages: u64,
-    /// Data pages that were passed over unopened, by their header or an offset index.
+    /// Number of data pages that were skipped unread, by their header or an offset index.
     pub pages_skipped: u64,
-    /// Bytes that came out of decompression.
+    /// Bytes after decompression.
     pub decompressed_bytes: u64,
-    /// How long that took.
+    /// Time of decompression.
     pub decompress_time: Duration,
-    /// Rows that a predicate or a filter was asked about and did not want.
+    /// Number of rows that a predicate or a filter tested and rejected.
     pub filtered_rows: u64,
-    /// How long that took, with reading the columns that it looks at.
+    /// Time of filtering, including that of reading the columns for it.
     pub filter_time: Duration,
-    /// How long it took to make batches of what was left, with decompression, and with the requests of a source that blocks.
+    /// Time of making batches from the remaining rows, including decompression, and requests of a blocking source.
     pub decode_time: Duration,
-    /// Rows of the batches that were made. A reader of several threads makes them ahead of those that it has given.
+    /// Number of rows in the batches that were made. A reader with several threads makes batches ahead of those that it
+    /// has returned.
     pub rows: u64,
-    /// How many batches.
+    /// Number of batches.
     pub batches: u64,
 }
 
-/// That of several readers together.
+/// Adds the metrics of another reader.
 impl AddAssign for ReadMetrics {
     fn add_assign(&mut self, other: Self) {
         self.requests += other.requests;
@@ -93,13 +94,13 @@ impl AddAssign for ReadMetrics {
     }
 }
 
-/// What an index ruled out.
+/// Row groups and rows that an index ruled out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pruned {
-    /// Row groups, as a whole.
+    /// Number of row groups that were ruled out completely.
     pub row_groups: u64,
-    /// Rows, those of these row groups included.
+    /// Number of rows, including those of these row groups.
     pub rows: u64,
 }
 
@@ -111,7 +112,7 @@ impl AddAssign for Pruned {
 }
 
 impl ReadCounters {
-    /// What was counted so far.
+    /// Returns the current counts.
     pub fn snapshot(&self) -> ReadMetrics {
         let pruned = |stage: usize| Pruned {
             row_groups: self.pruned_row_groups[stage].load(Relaxed),
@@ -138,14 +139,14 @@ impl ReadCounters {
         }
     }
 
-    /// Counts `requests` requests that gave `bytes` bytes, begun at `start`.
+    /// Counts `requests` requests for `bytes` bytes in total, begun at `start`.
     pub fn fetched(&self, requests: usize, bytes: u64, start: Stopwatch) {
         self.requests.fetch_add(requests as u64, Relaxed);
         self.bytes_fetched.fetch_add(bytes, Relaxed);
         self.fetch_time.add_since(start);
     }
 
-    /// Counts a row group that is begun.
+    /// Counts a row group that was begun.
     pub fn row_group(&self) {
         self.row_groups.fetch_add(1, Relaxed);
     }
@@ -156,12 +157,12 @@ impl ReadCounters {
         self.pruned_rows[stage].fetch_add(rows, Relaxed);
     }
 
-    /// Counts a page that is opened.
+    /// Counts a page that is read.
     pub fn page(&self) {
         self.pages.fetch_add(1, Relaxed);
     }
 
-    /// Counts pages that are passed over.
+    /// Counts skipped pages.
     pub fn skipped(&self, pages: usize) {
         self.pages_skipped.fetch_add(pages as u64, Relaxed);
     }
@@ -172,7 +173,7 @@ impl ReadCounters {
         self.decompress_time.add_since(start);
     }
 
-    /// Counts rows that were asked about and not wanted, since `start`.
+    /// Counts rows that were tested and rejected, since `start`.
     pub fn filtered(&self, rows: usize, start: Stopwatch) {
         self.filtered_rows.fetch_add(rows as u64, Relaxed);
         self.filter_time.add_since(start);
@@ -183,7 +184,7 @@ impl ReadCounters {
         self.decode_time.add_since(start);
     }
 
-    /// Counts a batch that is made.
+    /// Counts a batch that was made.
     pub fn batch(&self, rows: usize) {
         self.rows.fetch_add(rows as u64, Relaxed);
         self.batches.fetch_add(1, Relaxed);

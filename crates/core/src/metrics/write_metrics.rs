@@ -1,11 +1,12 @@
-//! What writing a file cost: counted as it goes, by any number of threads.
+//! The cost of writing a file, counted along the way by any number of threads.
 
 use super::atomic_duration::AtomicDuration;
 use marquetry_base::Stopwatch;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Counters that all who write one file share. PERF: they are added to once a page or block of rows, not once a value.
+/// Counters that all writers of a file share. PERF: they are updated once per page or block of rows, not once per
+/// value.
 #[derive(Debug, Default)]
 pub struct WriteCounters {
     rows: AtomicU64,
@@ -26,50 +27,51 @@ pub struct WriteCounters {
     peak_memory: AtomicU64,
 }
 
-/// What was counted up to a moment.
+/// The state of [`WriteCounters`] at some moment.
 ///
-/// Times are those of all threads together, so that they may be more than the clock says; in a build without the feature
-/// `threads` there is no clock, and they are zero.
+/// Times are the sums of all threads, so they may exceed the elapsed time. In a build without the feature `threads`
+/// there is no clock, and they are zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriteMetrics {
-    /// Rows of the row groups that are in the file.
+    /// Number of rows in the row groups that were written.
     pub rows: u64,
-    /// How many row groups these are.
+    /// Number of row groups that were written.
     pub row_groups: u64,
-    /// Pages that were encoded: of data, and of dictionaries. Those that were copied from other files are not among them.
+    /// Number of pages that were encoded: data pages and dictionary pages. Pages that were copied from other files do
+    /// not count.
     pub pages: u64,
     /// Bytes of these pages before compression, without their headers.
     pub uncompressed_bytes: u64,
-    /// The same bytes as they are stored.
+    /// Bytes of these pages as stored, without their headers.
     pub compressed_bytes: u64,
-    /// Column chunks that have a dictionary.
+    /// Number of column chunks with a dictionary.
     pub dictionaries: u64,
-    /// Column chunks that began one, and gave it up because it was full or another encoding turned out smaller. Where pages
-    /// needed it by then, it is among [`dictionaries`](Self::dictionaries), too.
+    /// Number of column chunks that began a dictionary, and gave it up because it was full or another encoding was
+    /// smaller. If pages already needed it, the chunk also counts in [`dictionaries`](Self::dictionaries).
     pub dictionaries_given_up: u64,
-    /// How long it took to make column chunks of rows, with compression and spilling.
+    /// Time of making column chunks from rows, including compression and spilling.
     pub encode_time: Duration,
-    /// How long compression took, trials to choose an encoding included.
+    /// Time of compression, including that for choosing an encoding.
     pub compress_time: Duration,
-    /// Bytes of pages that waited outside of memory for the end of their row group.
+    /// Bytes of pages that were spilled.
     pub spilled_bytes: u64,
-    /// How long it took to bring them there.
+    /// Time of spilling.
     pub spill_time: Duration,
-    /// Bytes that were given to the sink.
+    /// Bytes that were written to the sink.
     pub bytes_written: u64,
-    /// How long the sink took for them; of an asynchronous one, how long it was waited for. Pages that were spilled, or are
-    /// copied from another file, are read meanwhile.
+    /// Time of writing to the sink; for an asynchronous one, of waiting for it. It includes reading pages that were
+    /// spilled, or are copied from another file.
     pub sink_time: Duration,
-    /// How long it took to make checkpoints and the end of the file safe.
+    /// Time of making checkpoints and the end of the file durable.
     pub sync_time: Duration,
-    /// The most bytes that were held in memory at a time: pages, dictionaries, and what is kept for the next row group. It is looked
-    /// at whenever columns have taken rows.
+    /// Peak number of bytes held in memory: pages, dictionaries, and buffers kept for the next row group. It is updated
+    /// after columns have taken rows.
     pub peak_memory: u64,
 }
 
 impl WriteCounters {
-    /// What was counted so far.
+    /// Returns the current counts.
     pub fn snapshot(&self) -> WriteMetrics {
         let count = |counter: &AtomicU64| counter.load(Relaxed);
         WriteMetrics {
@@ -91,7 +93,7 @@ impl WriteCounters {
         }
     }
 
-    /// Counts a row group that is in the file.
+    /// Counts a row group that was written.
     pub(crate) fn row_group(&self, rows: u64) {
         self.rows.fetch_add(rows, Relaxed);
         self.row_groups.fetch_add(1, Relaxed);
@@ -104,12 +106,12 @@ impl WriteCounters {
         self.compressed_bytes.fetch_add(compressed as u64, Relaxed);
     }
 
-    /// Counts a dictionary that is written.
+    /// Counts a dictionary that was written.
     pub(crate) fn dictionary(&self) {
         self.dictionaries.fetch_add(1, Relaxed);
     }
 
-    /// Counts a dictionary that is given up.
+    /// Counts a dictionary that was given up.
     pub(crate) fn dictionary_given_up(&self) {
         self.dictionaries_given_up.fetch_add(1, Relaxed);
     }
@@ -124,13 +126,13 @@ impl WriteCounters {
         self.compress_time.add_since(start);
     }
 
-    /// Counts bytes that were spilled, begun at `start`.
+    /// Counts spilled bytes, begun at `start`.
     pub(crate) fn spilled(&self, bytes: usize, start: Stopwatch) {
         self.spilled_bytes.fetch_add(bytes as u64, Relaxed);
         self.spill_time.add_since(start);
     }
 
-    /// Counts bytes that the sink took, begun at `start`.
+    /// Counts bytes written to the sink, begun at `start`.
     pub(crate) fn written(&self, bytes: u64, start: Stopwatch) {
         self.bytes_written.fetch_add(bytes, Relaxed);
         self.sink_time.add_since(start);
@@ -141,12 +143,12 @@ impl WriteCounters {
         self.sink_time.add_since(start);
     }
 
-    /// Counts making safe what was written, begun at `start`.
+    /// Counts making written bytes durable, begun at `start`.
     pub fn synced(&self, start: Stopwatch) {
         self.sync_time.add_since(start);
     }
 
-    /// Notes that somebody who held `before` bytes of memory holds `now`.
+    /// Records that memory held by one part of the writer changed from `before` to `now` bytes.
     pub fn holds(&self, now: usize, before: usize) {
         let change = (now as u64).wrapping_sub(before as u64);
         let all = self.held_memory.fetch_add(change, Relaxed).wrapping_add(change);

@@ -266,7 +266,7 @@ mod tests {
                 assert!(error.message().contains(&format!("entry {at} ")), "{error}");
             }
         }
-        // Inside of an element, an inner list is empty: the outer one goes on.
+        // An empty inner list is an element of the outer list.
         let (outer, inner, value) = (field(false, 0, 0, 0), field(true, 2, 1, 1), field(false, 3, 3, 2));
         let levels = |def| LeafLevels { rep: Bytes(&[0, 2, 1]), def, len: 3, max_rep: u8::MAX };
         assert!(levels(&[3, 3, 2]).list(&outer, &inner).is_ok());
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn leaves_agree_on_what_is_above_both() {
-        // A list of structs of a number and a list, both of which may be null: def 2 is a struct.
+        // A list of structs with a number and a list, both nullable; def 2 is a struct that is not null.
         let group = field(true, 2, 1, 1);
         let number = LeafLevels { rep: Bytes(&[0, 1, 0, 0]), def: &[3, 2, 0, 1], len: 4, max_rep: u8::MAX };
         let same = LeafLevels {
@@ -294,7 +294,7 @@ mod tests {
         for (rep, def) in [
             // The second struct belongs to the next row.
             ([0, 0, 1, 0], [3, 2, 3, 1]),
-            // The first list has no second struct, but the second list.
+            // The second struct is in a list of its own.
             ([0, 0, 0, 0], [3, 2, 0, 1]),
             // Another list is null, or empty.
             ([0, 1, 0, 0], [3, 2, 1, 0]),
@@ -324,7 +324,7 @@ mod tests {
         ));
     }
 
-    /// Each entry in turn: what the fast way must say, too.
+    /// Compares entry by entry. The fast comparison must have the same result.
     fn agrees_slowly(a: &LeafLevels<'_>, b: &LeafLevels<'_>, most_rep: u8, most_def: u8) -> bool {
         let entries = |levels: &LeafLevels<'_>| -> Vec<(u8, u8)> {
             let rep = levels.rep.to_bytes();

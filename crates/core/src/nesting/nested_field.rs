@@ -33,9 +33,9 @@ pub enum FieldKind {
     Leaf(usize),
     /// A struct of these fields.
     Struct(Vec<NestedField>),
-    /// A list of such elements.
+    /// A list of these elements.
     List(Box<NestedField>),
-    /// A map with such entries: structs of key and value.
+    /// A map with these entries, structs of key and value.
     Map(Box<NestedField>),
 }
 
@@ -134,7 +134,7 @@ struct Above {
 }
 
 impl Above {
-    /// The levels inside of a list, at its repeated node.
+    /// Returns the levels inside a list, at its repeated node.
     fn in_list(self) -> Above {
         Above { def: self.def + 1, repeated_ancestor_def_level: self.def + 1, rep: self.rep + 1 }
     }

@@ -294,7 +294,7 @@ mod tests {
                 prop_assert_eq!(bits.at_least(level), bytes.at_least(level));
             }
 
-            // One by one: the entries before the row behind `rows` others.
+            // Counts one by one the entries before the row that follows `rows` others.
             let starts = range.clone().filter(|&i| levels[i] == 0);
             let counted = match starts.clone().nth(rows) {
                 Some(entry) => (entry - range.start, rows),

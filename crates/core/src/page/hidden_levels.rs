@@ -9,7 +9,7 @@
 //! levels and the number of nulls: values are where they should be, only too few if there are nulls. V1 pages have to
 //! be inspected. Bytes left over prove nothing alone. A page is taken to have levels if `n` levels, and a value for
 //! each level that is not null, use it up to the last byte, and `n` values alone do not. If both use it up, which takes
-//! as many bytes of nulls as of levels, the schema is believed.
+//! as many bytes of nulls as of levels, the schema is trusted.
 
 use super::located_header::LocatedHeader;
 use marquetry_base::{ByteCursor, Error, Result};

@@ -143,7 +143,7 @@ mod tests {
         let with_levels = [&[9; 5][..], &module].concat();
         assert_eq!(plain_levels(&with_levels, &header([2, 3])), 5);
         assert_eq!(plain_levels(&module, &header([2, 3])), 0);
-        // What makes sense neither way is left to who opens it.
+        // If the length fits neither case, decrypting the page fails.
         assert_eq!(plain_levels(&with_levels, &header([2, 4])), 0);
         assert_eq!(plain_levels(&with_levels, &header([-1, 6])), 0);
         assert_eq!(plain_levels(&with_levels, &header([i32::MAX, i32::MAX])), 0);

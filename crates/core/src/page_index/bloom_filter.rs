@@ -15,9 +15,9 @@ use marquetry_base::{Error, Limits, Result};
 use marquetry_crypto::{GCM_OVERHEAD, ModuleCipher, ModuleType};
 use marquetry_format::{BloomFilterHeader, Reader};
 
-/// The header of the bloom filter of `chunk`; `None` if it has none.
+/// Reads the header of the bloom filter of `chunk`; `None` if it has none.
 ///
-/// Fails if it is encrypted and there is no key, or damaged.
+/// Fails if it is damaged, or encrypted and there is no key.
 pub fn read_bloom_filter_header(
     source: &dyn Source,
     chunk: ColumnChunk<'_>,
@@ -28,9 +28,9 @@ pub fn read_bloom_filter_header(
     header.map(Some).map_err(|error| placed(error, offset))
 }
 
-/// The bloom filter of `chunk`, header and bits; `None` if it has none. At most 128 MiB are read.
+/// Reads the bloom filter of `chunk`, header and bits; `None` if it has none. Reads at most 128 MiB.
 ///
-/// Fails if it is encrypted and there is no key, damaged, or of a kind that is not known.
+/// Fails if it is damaged, of an unknown kind, or encrypted and there is no key.
 ///
 /// ```
 /// use marquetry_core::page_index::read_bloom_filter;
@@ -54,9 +54,10 @@ pub fn read_bloom_filter(
     BloomFilter::read(&bytes).map(Some).map_err(|error| placed(error, offset))
 }
 
-/// Header and bits of the bloom filter of `chunk`, decrypted if they are encrypted; `None` if it has none. At most 128 MiB are read.
+/// Reads header and bits of the bloom filter of `chunk`, decrypted if they are encrypted; `None` if it has none. Reads
+/// at most 128 MiB.
 ///
-/// Fails as [`read_bloom_filter`] does.
+/// Fails like [`read_bloom_filter`].
 pub fn read_bloom_filter_bytes(
     source: &dyn Source,
     chunk: ColumnChunk<'_>,
@@ -71,27 +72,27 @@ pub fn read_bloom_filter_bytes(
     let at = offset.saturating_add(module_len as u64);
     let module = read(at, head.num_bytes() + GCM_OVERHEAD)?;
     let bits = decryptor.open(ModuleType::BloomFilterBitset, &module).map_err(|error| placed(error, at))?;
-    // QUIRK: parquet-mr encrypts all of a buffer of 100 bytes, of which the header is the beginning.
+    // QUIRK: parquet-mr encrypts the whole of a buffer of 100 bytes that begins with the header.
     let header = &first.header[..head.header_bytes()];
     Ok(Some([header, &bits[..]].concat().into()))
 }
 
-/// A header, and perhaps what is behind it.
+/// A filter's header, and perhaps bytes behind it.
 struct HeaderBytes {
     header: Bytes,
-    /// What opens the bits, and how long the header's module is.
+    /// The decryptor of the bits, and the length of the header's module.
     encrypted: Option<(ChunkDecryptor, usize)>,
 }
 
-/// The first bytes of the filter, in which its header is, and where they are.
+/// Reads the first bytes of the filter, which contain its header. Also returns their offset.
 fn header_bytes(
     source: &dyn Source,
     chunk: ColumnChunk<'_>,
     limits: &Limits,
 ) -> Result<Option<(u64, HeaderBytes)>> {
-    // QUIRK: writers without a filter leave its place away, or set it to 0.
+    // QUIRK: writers without a filter omit its offset, or set it to 0.
     let Some(offset) = chunk.bloom_filter_offset().filter(|offset| *offset > 0) else { return Ok(None) };
-    // The footer may leave out the length, and if it does not, the bits are in it: the header alone is short.
+    // The footer may omit the length, and if it does not, it includes the bits, while the header alone is short.
     let end = offset.saturating_add(LONGEST_HEADER).min(source.len());
     if end <= offset {
         return Ok(None);
@@ -112,7 +113,8 @@ fn header_bytes(
     Ok(Some((offset, HeaderBytes { header: header.into(), encrypted })))
 }
 
-/// QUIRK: arrow-rs leaves the filters of encrypted columns as they are. Anybody could have written one: it is not believed.
+/// Returns the error for a filter that is not encrypted. QUIRK: arrow-rs does not encrypt the filters of encrypted
+/// columns. Anybody could have written such a filter, so it is not trusted.
 #[cold]
 fn not_encrypted(bytes: &[u8]) -> Error {
     match BloomFilterHead::read(bytes).is_ok() {
@@ -126,5 +128,5 @@ fn placed(error: Error, offset: u64) -> Error {
 }
 
 const NAME: &str = "bloom filter";
-/// Four fields take some twenty bytes; unions of later versions may take more.
+/// Maximum length of a header in bytes. Four fields take some twenty bytes; unions of later versions may take more.
 const LONGEST_HEADER: u64 = 256;

@@ -1,4 +1,4 @@
-//! The page index of several column chunks, parsed and kept.
+//! The page index of several column chunks, parsed and kept in memory.
 
 use super::{read_column_index, read_offset_index};
 use crate::metadata::{ColumnChunk, ParquetMetaData};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// The column indexes and offset indexes of some column chunks of a file.
 ///
-/// They are as the file has them: whether an index fits its chunk is seen where it is used.
+/// The indexes are as the file has them: whether one matches its chunk is checked when it is used.
 ///
 /// ```
 /// use marquetry_core::io::read_metadata;
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PageIndex {
-    /// By row group and column.
+    /// The indexes by row group and column.
     chunks: BTreeMap<(usize, usize), Indexes>,
 }
 
@@ -37,11 +37,11 @@ struct Indexes {
 }
 
 impl PageIndex {
-    /// Reads the indexes of `columns`, which are numbers of leaves, in `row_groups`. A chunk may lack either index, or both;
+    /// Reads the indexes of `columns`, which are leaf numbers, in `row_groups`. A chunk may lack either index, or both;
     /// one whose pages are in another file has none here.
     ///
-    /// Fails if a row group or a column does not exist, if an index is damaged, encrypted or over the limits, and if
-    /// `source` fails. The error names column and row group; who only wants to prune can go on without the index.
+    /// Fails if a row group or a column does not exist, if an index is damaged, encrypted without a key, or exceeds the
+    /// limits, and if `source` fails. The error names column and row group. Pruning can continue without the index.
     pub fn read(
         source: &dyn Source,
         metadata: &ParquetMetaData,
@@ -78,22 +78,22 @@ impl PageIndex {
         Ok(index)
     }
 
-    /// The bounds of the data pages of a column chunk; `None` if the file has none, or if it was not read.
+    /// Returns the bounds of the data pages of a column chunk; `None` if the file has none, or if they were not read.
     pub fn column_index(&self, row_group: usize, column: usize) -> Option<&ColumnIndex> {
         self.chunks.get(&(row_group, column))?.column.as_ref()
     }
 
-    /// The places of the data pages of a column chunk; `None` if the file does not say, or if it was not read.
+    /// Returns the places of the data pages of a column chunk; `None` if the file has none, or if they were not read.
     pub fn offset_index(&self, row_group: usize, column: usize) -> Option<&OffsetIndex> {
         self.chunks.get(&(row_group, column))?.offset.as_ref()
     }
 
-    /// Takes all that `other`, of the same file, has.
+    /// Adds all indexes of `other`, which must be of the same file.
     pub fn extend(&mut self, other: PageIndex) {
         self.chunks.extend(other.chunks);
     }
 
-    /// About how many bytes of memory it takes.
+    /// Returns about how many bytes of memory this takes.
     pub fn memory_size(&self) -> usize {
         let entry = size_of::<((usize, usize), Indexes)>();
         self.chunks.values().map(|chunk| entry + chunk.heap_size()).sum()

@@ -1,4 +1,4 @@
-//! From rows to pages: an offset index that may be used to pass over pages without a look at them.
+//! Maps rows to pages: an offset index that may be used to skip pages without reading them.
 
 use super::read_offset_index;
 use crate::metadata::ColumnChunk;
@@ -7,17 +7,17 @@ use marquetry_base::{ErrorKind, Limits, Result};
 use marquetry_format::OffsetIndex;
 use std::ops::Range;
 
-/// Where the data pages of a chunk are, and which rows begin in each.
+/// The places of a chunk's data pages, and the rows that begin in each.
 ///
-/// It is what a file says of itself. What can be seen without the pages is checked here; who opens a page holds it
-/// against [`rows`](Self::rows).
+/// It is what the file states. Everything that can be checked without the pages is checked here; the reader of a page
+/// compares it with [`rows`](Self::rows).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageLocations {
     pages: Vec<MappedPage>,
     rows: u64,
 }
 
-/// A page in a [`PageLocations`].
+/// A page of [`PageLocations`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MappedPage {
     offset: u64,
@@ -26,8 +26,8 @@ struct MappedPage {
 }
 
 impl PageLocations {
-    /// The pages of `chunk`, of a row group of `rows` rows; `None` if there is no offset index, or one that is damaged or
-    /// cannot be true. Fails only if the source does.
+    /// Reads the pages of `chunk`, in a row group of `rows` rows; `None` if there is no offset index, or one that is
+    /// damaged or impossible. Fails only if the source does.
     pub fn read(
         source: &dyn Source,
         chunk: ColumnChunk<'_>,
@@ -42,7 +42,7 @@ impl PageLocations {
         }
     }
 
-    /// The pages of a chunk whose pages are in `bytes`, of a row group of `rows` rows; `None` if the index cannot be true.
+    /// Creates the pages of a chunk in `bytes`, in a row group of `rows` rows; `None` if the index is impossible.
     pub fn new(index: &OffsetIndex, bytes: &Range<u64>, rows: u64) -> Option<PageLocations> {
         let mut pages = Vec::with_capacity(index.page_locations.len());
         let (mut offset, mut row) = (bytes.start, 0);
@@ -62,35 +62,35 @@ impl PageLocations {
         (!pages.is_empty()).then_some(PageLocations { pages, rows })
     }
 
-    /// How many data pages there are; at least one.
+    /// Returns the number of data pages, at least one.
     pub fn len(&self) -> usize {
         self.pages.len()
     }
 
-    /// There is a page in each map.
+    /// Always false, because there is at least one page.
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
-    /// The bytes of data page `page`, header included.
+    /// Returns the byte range of data page `page`, header included.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such page.
     pub fn bytes(&self, page: usize) -> Range<u64> {
         let page = self.pages[page];
         page.offset..page.offset + page.len
     }
 
-    /// The rows of the row group that begin in data page `page`.
+    /// Returns the rows of the row group that begin in data page `page`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such page.
     pub fn rows(&self, page: usize) -> Range<u64> {
         let end = self.pages.get(page + 1).map_or(self.rows, |next| next.first_row);
         self.pages[page].first_row..end
     }
 
-    /// The page in which row `row` begins; the last page for rows that do not exist.
+    /// Returns the page in which row `row` begins; the last page for rows that do not exist.
     pub fn page_of(&self, row: u64) -> usize {
         self.pages.partition_point(|page| page.first_row <= row).saturating_sub(1)
     }

@@ -5,7 +5,7 @@ use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
 use marquetry_geo::BBox;
 
-/// A box, and what edges of the geometries are that are asked.
+/// A box to test geometries against, and whether their edges are curved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct BoxTest {
     pub(crate) bbox: BBox,
@@ -13,7 +13,8 @@ pub(crate) struct BoxTest {
 }
 
 impl BoxTest {
-    /// Which values are in the box. Slots that are null are passed over: they may have any bytes. Fails if a value is no geometry.
+    /// Returns which values intersect the box. Null slots are skipped, because they may have any bytes. Fails if a
+    /// value is not a geometry.
     pub(super) fn passes(&self, text: &str, values: &Values, validity: Option<&Bitmap>) -> Result<Bitmap> {
         let Values::Bytes(views) = values else {
             return Err(Error::argument(format!("{:?} values for a test of geometries", values.shape())));
@@ -26,7 +27,8 @@ impl BoxTest {
         each.collect()
     }
 
-    /// The same of indices into a dictionary. An entry that is no geometry is an error only where a slot has it.
+    /// Like [`passes`](Self::passes), for indices into a dictionary. An entry that is not a geometry is an error only
+    /// if a slot refers to it.
     pub(super) fn look_up(
         &self,
         text: &str,

@@ -5,7 +5,7 @@ use super::like::plain_like;
 use super::{BBox, Comparison, Literal, Pattern, Predicate, Quantifier};
 
 impl Predicate {
-    /// Both.
+    /// Combines both predicates with `and`.
     #[must_use]
     pub fn and(self, other: Predicate) -> Predicate {
         match self {
@@ -17,7 +17,7 @@ impl Predicate {
         }
     }
 
-    /// At least one.
+    /// Combines both predicates with `or`.
     #[must_use]
     pub fn or(self, other: Predicate) -> Predicate {
         match self {
@@ -31,7 +31,7 @@ impl Predicate {
 }
 
 impl Predicate {
-    /// At least one element of a list is so.
+    /// Whether at least one element of a list passes the predicate.
     ///
     /// ```
     /// use marquetry_core::predicate::{Predicate, col};
@@ -44,13 +44,14 @@ impl Predicate {
         Predicate::Elements { quantifier: Quantifier::Any, of: Box::new(self) }
     }
 
-    /// Every element of a list is so.
+    /// Whether every element of a list passes the predicate.
     #[must_use]
     pub fn all(self) -> Predicate {
         Predicate::Elements { quantifier: Quantifier::All, of: Box::new(self) }
     }
 
-    /// The value of a map at `key` is so. What is null or absent is so only if null is.
+    /// Whether the value of a map at `key` passes the predicate. A null or absent value passes only if the predicate is
+    /// true for null.
     ///
     /// ```
     /// use marquetry_core::predicate::{Predicate, col};
@@ -72,7 +73,7 @@ impl Predicate {
 }
 
 impl Predicate {
-    /// Columns compared with as many literals, by the first of them that differs: what paging through sorted rows needs.
+    /// Compares columns with as many literals, by the first pair that differs, as paging through sorted rows needs.
     ///
     /// ```
     /// use marquetry_core::predicate::{Comparison, Literal, Predicate};
@@ -112,7 +113,7 @@ impl std::ops::Not for Predicate {
     }
 }
 
-/// A column of this dotted path, to be compared.
+/// Creates the column with this dotted path, to be compared.
 pub fn col(path: impl Into<ColumnPath>) -> Column {
     Column { path: path.into() }
 }
@@ -154,16 +155,17 @@ impl Column {
         self.compare(Comparison::Ge, literal)
     }
 
-    /// Compared as `is` says.
+    /// Compares the column with a literal.
     pub fn compare(self, is: Comparison, literal: impl Into<Literal>) -> Predicate {
         Predicate::Compare { column: self.path, is, literal: literal.into() }
     }
 
-    /// Compared with another column of the same row.
+    /// Compares the column with another one of the same row.
     ///
-    /// Numbers compare with numbers whatever their widths, signs and scales, none of them rounded; dates and timestamps as points in
-    /// time, a date as its midnight; times as times of the day; byte strings by their bytes. What has a zone (UTC) does not compare
-    /// with what has none, nor decimals with floats, nor text with numbers: that is an error when the predicate is bound.
+    /// Numbers compare with numbers of any widths, signs and scales, without rounding; dates and timestamps as points
+    /// in time, a date as its midnight; times as times of day; byte strings by their bytes. Values with a zone (UTC) do
+    /// not compare with values without one, nor decimals with floats, nor text with numbers: that is an error when the
+    /// predicate is bound.
     ///
     /// ```
     /// use marquetry_core::predicate::{Comparison, Predicate, col};
@@ -175,12 +177,12 @@ impl Column {
         Predicate::CompareColumns { left: self.path, is, right: other.into() }
     }
 
-    /// Whether it differs from another column of the same row, where null equals null.
+    /// Whether the column differs from another one of the same row, where null equals null.
     pub fn is_distinct_from(self, other: impl Into<ColumnPath>) -> Predicate {
         Predicate::Distinct { left: self.path, right: other.into() }
     }
 
-    /// Whether it differs from a literal, as null does: true or false, never unknown.
+    /// Whether the column differs from a literal, where null equals null: true or false, never unknown.
     pub fn is_distinct_from_literal(self, literal: impl Into<Literal>) -> Predicate {
         match literal.into() {
             Literal::Null => self.is_not_null(),
@@ -188,12 +190,12 @@ impl Column {
         }
     }
 
-    /// From `low` to `high`, both included.
+    /// Whether the value is between `low` and `high`, both included.
     pub fn between(self, low: impl Into<Literal>, high: impl Into<Literal>) -> Predicate {
         self.clone().ge(low).and(self.le(high))
     }
 
-    /// Equal to one of these.
+    /// Whether the value equals one of these.
     pub fn is_in<L: Into<Literal>>(self, list: impl IntoIterator<Item = L>) -> Predicate {
         Predicate::In { column: self.path, list: list.into_iter().map(Into::into).collect() }
     }
@@ -203,7 +205,8 @@ impl Column {
         Predicate::StartsWith { column: self.path, prefix: prefix.into() }
     }
 
-    /// Whether text matches a LIKE pattern: `%` is any text, `_` any character, a backslash takes the meaning from the next.
+    /// Whether text matches a LIKE pattern: `%` matches any text, `_` any character, and a backslash makes the next
+    /// character literal.
     ///
     /// ```
     /// use marquetry_core::predicate::{Predicate, col};
@@ -224,7 +227,7 @@ impl Column {
         Predicate::Matches { column: self.path, pattern }
     }
 
-    /// Whether a string has `part` anywhere.
+    /// Whether a string contains `part`.
     pub fn contains(self, part: impl Into<Literal>) -> Predicate {
         self.matches(Pattern::Contains(part.into()))
     }
@@ -234,12 +237,12 @@ impl Column {
         self.matches(Pattern::EndsWith(end.into()))
     }
 
-    /// Whether there is no value.
+    /// Whether the value is null.
     pub fn is_null(self) -> Predicate {
         Predicate::IsNull { column: self.path }
     }
 
-    /// Whether there is a value.
+    /// Whether the value is not null.
     pub fn is_not_null(self) -> Predicate {
         !self.is_null()
     }
@@ -249,7 +252,7 @@ impl Column {
         Predicate::IsEmpty { column: self.path }
     }
 
-    /// Compares how many elements a list has, or entries a map.
+    /// Compares the number of elements of a list, or of entries of a map.
     ///
     /// ```
     /// use marquetry_core::predicate::{Comparison, Predicate, col};
@@ -260,7 +263,7 @@ impl Column {
         Predicate::Cardinality { column: self.path, is, count }
     }
 
-    /// Whether the row has a variant, and nothing where the path leads to.
+    /// Whether the row has a variant without a value at the path.
     ///
     /// ```
     /// use marquetry_core::predicate::{Predicate, col};
@@ -271,21 +274,25 @@ impl Column {
         Predicate::IsMissing { column: self.path }
     }
 
-    /// Whether what the path leads to is a variant that is null: `payload:user.id is variant null`.
+    /// Whether the value at the path is a variant null: `payload:user.id is variant null`.
     pub fn is_variant_null(self) -> Predicate {
         Predicate::IsVariantNull { column: self.path }
     }
 
-    /// Whether a geometry in well-known binary has something in common with a box, edges included: GEOMETRY, GEOGRAPHY, or BYTE_ARRAY
+    /// Whether a geometry in well-known binary intersects a box, edges included. For GEOMETRY, GEOGRAPHY, or BYTE_ARRAY
     /// without a logical type.
     ///
-    /// - In the plane the boxes are compared, of which that of the geometry is the least around its positions; for points this is exact.
-    /// - Of GEOGRAPHY points are compared. What has edges counts as being in every box: where they run is not computed.
-    /// - Arcs of circles bulge beyond their positions, and are in every box, too.
-    /// - Where `xmin` is greater than `xmax` the box has what is at least the one or at most the other, as across the antimeridian.
-    /// - An empty geometry is in no box. One without z, or m, is in a box of any z, or m; one whose z are all NaN in none.
+    /// - In the plane the box is compared with the smallest box around the geometry's positions; for points this is
+    ///   exact.
+    /// - For GEOGRAPHY, points are compared. A value with edges counts as being in every box, because their course is
+    ///   not computed.
+    /// - Arcs of circles bulge beyond their positions, and are in every box as well.
+    /// - If `xmin` is greater than `xmax`, the box contains x from `xmin` up and x up to `xmax`, as across the
+    ///   antimeridian.
+    /// - An empty geometry is in no box. One without z or m is in a box with any z or m; one whose z are all NaN is in
+    ///   none.
     ///
-    /// A value that is no geometry is an error when the rows are read.
+    /// A value that is not a geometry is an error when the rows are read.
     ///
     /// ```
     /// use marquetry_core::predicate::{BBox, Predicate, col};

@@ -1,8 +1,8 @@
 //! Compares two columns, row by row.
 //!
-//! Numbers compare with numbers whatever their widths, signs and scales; dates and timestamps as points in time, times as times
-//! of the day; byte strings by their bytes. A timestamp that is a point in time (UTC) does not compare with one without a zone,
-//! and decimals not with floats: which of both would be rounded nobody has said.
+//! Numbers compare with numbers of any widths, signs and scales; dates and timestamps as points in time; times as times
+//! of day; byte strings by their bytes. A timestamp that is a point in time (UTC) does not compare with one without a
+//! zone, nor decimals with floats, because it is undefined which of the two to round.
 
 use super::Comparison;
 use super::blocks::{VALUES_PER_BLOCK, of_blocks};
@@ -20,28 +20,28 @@ use marquetry_encoding::{Bitmap, PhysicalType, Values};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// What is asked of two columns.
+/// A comparison of two columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnComparison {
     pub(crate) left: Side,
     pub(crate) right: Side,
     pub(crate) test: PairTest,
-    /// Whether the rows are wanted for which the test fails.
+    /// Whether rows must fail the test.
     pub(crate) is_negated: bool,
     pub(super) text: Arc<str>,
 }
 
-/// What is asked of two values. Others are these with sides exchanged, or negated.
+/// A test of two values. Other comparisons are one of these with sides exchanged, or negated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PairTest {
     Eq,
     Lt,
     Le,
-    /// Whether they are not equal, where null equals null and nothing else.
+    /// Whether the values differ, where null equals only null.
     Distinct,
 }
 
-/// One of the columns.
+/// One of the two columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Side {
     pub(crate) column: usize,
@@ -50,15 +50,15 @@ pub(crate) struct Side {
     kind: Kind,
 }
 
-/// What values are, so that those of two types compare.
+/// The kind of values, by which those of two types compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Bool,
-    /// An integer, this many times what is compared.
+    /// An integer, to be multiplied by this factor.
     Integer(i128),
-    /// A big-endian integer, this many times.
+    /// A big-endian integer, to be multiplied by this factor.
     Decimal(i128),
-    /// Either of them, where one side has more digits than 128 bits: so many zeros are put behind it.
+    /// Either of them, if one side has more digits than fit into 128 bits: the number of zeros to append.
     Wide(u32),
     /// Nanoseconds since 1970.
     Int96,
@@ -66,7 +66,7 @@ enum Kind {
     Bytes,
 }
 
-/// A value that compares with those of its kind; integers with floats, too.
+/// A value that compares with those of its kind; integers compare with floats as well.
 #[derive(Debug, Clone, Copy)]
 enum Key<'a> {
     Integer(i128),
@@ -76,7 +76,7 @@ enum Key<'a> {
 }
 
 impl Key<'_> {
-    /// `None` where one is NaN.
+    /// Compares two keys; `None` if one is NaN.
     fn compare(&self, other: &Key<'_>) -> Option<Ordering> {
         match (self, other) {
             (Key::Integer(a), Key::Integer(b)) => Some(a.cmp(b)),
@@ -90,12 +90,12 @@ impl Key<'_> {
     }
 }
 
-/// An integer of up to 64 bits and a float, without rounding either.
+/// Compares an integer of up to 64 bits with a float, without rounding either.
 fn compare_with_float(integer: i128, float: f64) -> Option<Ordering> {
     if float.is_nan() {
         return None;
     }
-    // Beyond these, the cast is the greatest or the least integer, and compares as the float would.
+    // Beyond the range of integers, the cast saturates, and compares as the float would.
     let floor = float.floor() as i128;
     Some(integer.cmp(&floor).then(match float.floor() < float {
         true => Ordering::Less,
@@ -103,14 +103,14 @@ fn compare_with_float(integer: i128, float: f64) -> Option<Ordering> {
     }))
 }
 
-/// What a column's values are compared as: the kind of quantity, and how many of the finest unit one is.
+/// What a column's values measure, and in which unit.
 #[derive(Debug, PartialEq)]
 enum Quantity {
     Bool,
-    /// With so many digits after the point.
+    /// A number with this many digits after the point.
     Number(i32),
     Float,
-    /// Nanoseconds a unit; whether it is in UTC, if that is known.
+    /// A point in time: nanoseconds per unit, and whether it is in UTC, if that is known.
     Instant(i128, Option<bool>),
     Time(i128),
     Bytes,
@@ -133,11 +133,11 @@ fn quantity(leaf: &Leaf) -> Option<Quantity> {
     })
 }
 
-/// Digits that numbers of 128 and of 256 bits have.
+/// Maximum decimal digits of numbers in 128 bits; [`MOST_WIDE_DIGITS`] is that in 256 bits.
 const MOST_DIGITS: u32 = 38;
 const MOST_WIDE_DIGITS: u32 = 76;
 
-/// Digits that the numbers of a column may have.
+/// Returns the maximum number of digits of a column's numbers.
 fn digits(leaf: &Leaf) -> u32 {
     match (leaf.logical(), leaf.physical()) {
         (Some(LogicalType::Decimal { precision, .. }), _) => *precision,
@@ -146,15 +146,15 @@ fn digits(leaf: &Leaf) -> u32 {
     }
 }
 
-/// How many of the common unit one unit of a side is.
+/// The factor from a side's unit to the common unit.
 #[derive(Debug, Clone, Copy)]
 enum Multiplier {
     Number(i128),
-    /// So many zeros, of numbers that take 256 bits.
+    /// A power of ten with this many zeros, for numbers that take 256 bits.
     Zeros(u32),
 }
 
-/// Those of each side; `None` if the two do not compare.
+/// Returns the factors of both sides; `None` if the two do not compare.
 fn multipliers(left: &Leaf, right: &Leaf) -> Option<(Multiplier, Multiplier)> {
     let numbers = |a, b| (Multiplier::Number(a), Multiplier::Number(b));
     let is_decimal = |leaf: &Leaf| matches!(leaf.logical(), Some(LogicalType::Decimal { .. }));
@@ -186,7 +186,7 @@ fn multipliers(left: &Leaf, right: &Leaf) -> Option<(Multiplier, Multiplier)> {
 }
 
 impl Kind {
-    /// `None` where values have no order.
+    /// Returns the kind of values in this order; `None` if they have no order.
     fn of(order: SortOrder, multiplier: i128) -> Option<Kind> {
         Some(match order {
             SortOrder::Bool => Kind::Bool,
@@ -212,7 +212,7 @@ impl Side {
         Some(Side { column, order, narrow: NarrowInteger::of(leaf), kind })
     }
 
-    /// The key of a PLAIN value; `None` if it has not the length of the type, or more digits than are compared.
+    /// Returns the key of a PLAIN value; `None` if its length is not that of the type, or if it has too many digits.
     fn key<'a>(&self, value: &'a [u8]) -> Option<Key<'a>> {
         Some(match self.kind {
             Kind::Bool => Key::Integer(i128::from(*value.first()?)),
@@ -243,7 +243,7 @@ impl Side {
         matches!(self.kind, Kind::Integer(_)) && matches!(values, Values::W32(_) | Values::W64(_))
     }
 
-    /// The keys of as many values from `start` on as there is room for. PERF: without a look at the type of each.
+    /// Fills `keys` with the keys of the values from `start` on. PERF: without a branch on the type for each value.
     fn integers(&self, values: &Values, start: usize, keys: &mut [i128]) {
         let narrowed = |word: u32| self.narrow.map_or(word, |narrow| narrow.value(word));
         match (values, self.order) {
@@ -279,7 +279,7 @@ impl Side {
 }
 
 impl ColumnComparison {
-    /// Fails if the two do not compare.
+    /// Creates the comparison. Fails if the two columns do not compare.
     pub(super) fn new(
         (left, left_leaf): (usize, &Leaf),
         is: Option<Comparison>,
@@ -310,12 +310,12 @@ impl ColumnComparison {
         Ok(ColumnComparison { left, right, test, is_negated: is_negated != is_opposite, text })
     }
 
-    /// The order of two PLAIN values; `None` if one is NaN or no value.
+    /// Compares two PLAIN values; `None` if one is NaN or invalid.
     pub(crate) fn compare(&self, left: &[u8], right: &[u8]) -> Option<Ordering> {
         self.left.key(left)?.compare(&self.right.key(right)?)
     }
 
-    /// The rows for which it is true.
+    /// Returns the rows for which the comparison is true.
     pub(super) fn evaluate(&self, left: &LeafValues<'_>, right: &LeafValues<'_>) -> Result<Bitmap> {
         let of = |leaf: &LeafValues<'_>| match (leaf.dictionary, leaf.values) {
             (Some(dictionary), Values::W32(keys)) => dictionary.values_at(keys).map(Some),
@@ -338,7 +338,7 @@ impl ColumnComparison {
         Ok(out)
     }
 
-    /// `out` is whether values differ: makes it what is so of nulls, too.
+    /// Given whether values differ in `out`, sets the bits of rows with nulls.
     fn tell_nulls_apart(&self, out: &mut Bitmap, left: Option<&Bitmap>, right: Option<&Bitmap>) {
         let is_valid = |validity: Option<&Bitmap>, row: usize| validity.is_none_or(|bits| bits.get(row));
         if left.is_none() && right.is_none() {
@@ -351,13 +351,13 @@ impl ColumnComparison {
         *out = bits.collect();
     }
 
-    /// Which rows pass the test, whatever is null.
+    /// Returns which rows pass the test, ignoring nulls.
     fn passes(&self, left: &Values, right: &Values) -> Result<Bitmap> {
         if left.len() != right.len() {
             let message = format!("{} and {} values of two columns", left.len(), right.len());
             return Err(Error::argument(message));
         }
-        // PERF: words of one type compare without a branch, so that the compiler makes vectors of the loops.
+        // PERF: words of one type compare without a branch, so that the compiler vectorizes the loops.
         let is_plain = self.left.narrow.is_none() && self.right.narrow.is_none();
         if self.left.order == self.right.order && self.left.kind == self.right.kind && is_plain {
             match (left, right, self.left.order) {
@@ -433,7 +433,7 @@ fn fill<W: Copy>(keys: &mut [i128], words: &[W], key: impl Fn(W) -> i128) {
     keys.iter_mut().zip(words).for_each(|(out, word)| *out = key(*word));
 }
 
-/// A bit for each row.
+/// Returns a bit for each row.
 fn of_pairs<W: Copy>(a: &[W], b: &[W], passes: impl Fn(W, W) -> bool) -> Bitmap {
     of_blocks(a.len(), |start, block| {
         let (a, b) = (&a[start..start + block.len()], &b[start..start + block.len()]);

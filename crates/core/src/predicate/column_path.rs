@@ -6,7 +6,8 @@ use std::ops::Deref;
 
 /// The dotted path of a column, as a predicate names it; a name with a dot in it is in double quotes.
 ///
-/// One that comes from text knows where it stands there, so that an error can say it. Two paths are equal wherever they stand.
+/// A path that was parsed from text knows its position there, for error messages. Paths are equal whatever their
+/// positions.
 ///
 /// ```
 /// use marquetry_core::predicate::{ColumnPath, Predicate};
@@ -22,17 +23,17 @@ pub struct ColumnPath {
 }
 
 impl ColumnPath {
-    /// A path that stands at a character of a predicate's text, counted from 1.
+    /// Creates a path at a character of a predicate's text, counted from 1.
     pub(super) fn at(path: String, character: usize) -> Self {
         ColumnPath { path, character: Some(character) }
     }
 
-    /// Where it stands in the text of the predicate, counted in characters from 1; `None` if the predicate was built.
+    /// Returns the position in the predicate's text, in characters counted from 1; `None` if the predicate was built.
     pub fn character(&self) -> Option<usize> {
         self.character
     }
 
-    /// The error with where the path stands in the text, unless it knows a place there already.
+    /// Adds the path's position in the text to an error, unless it has one already.
     pub fn locate(&self, error: Error) -> Error {
         match self.character {
             Some(character) => error.in_predicate(character),
@@ -40,7 +41,7 @@ impl ColumnPath {
         }
     }
 
-    /// Another path in this one's place.
+    /// Replaces the path, but keeps its position.
     pub(super) fn rename(&mut self, path: String) {
         self.path = path;
     }

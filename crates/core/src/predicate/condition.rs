@@ -1,8 +1,8 @@
 //! A condition: one test that is evaluated over many values at a time.
 //!
-//! PERF: a loop makes one byte for each value, and another one packs the bytes into bits: the compiler vectorises the
+//! PERF: one loop makes a byte for each value, and another one packs the bytes into bits: the compiler vectorizes the
 //! first, and the kernel for validity does the second. A range of words is one subtraction and one comparison, whatever
-//! their sign; floats become words in the order of their numbers first.
+//! their sign; floats are first converted to words in the order of their numbers.
 
 use super::blocks::of_blocks;
 use super::bound::{Condition, Edge, Test};
@@ -15,7 +15,7 @@ use marquetry_base::{Error, Result};
 use marquetry_encoding::{Bitmap, FixedLenBytes, StringViews, Values};
 use std::cmp::Ordering;
 
-/// Which values pass the test of a condition, negated or not. Fails if they are not of its type.
+/// Returns which values pass the test of a condition, before any negation. Fails if they do not have its type.
 pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bitmap> {
     if let Test::Box(asked) = &condition.test {
         return asked.passes(&condition.text, values, None);
@@ -60,7 +60,7 @@ pub(super) fn passes(condition: &Condition, values: &Values) -> Result<Bitmap> {
     }
 }
 
-/// A bit for each value.
+/// Returns a bit for each value.
 fn of_each<T>(values: &[T], passes: impl Fn(&T) -> bool) -> Bitmap {
     of_blocks(values.len(), |start, block| {
         let values = &values[start..start + block.len()];
@@ -82,7 +82,7 @@ fn of_bits(condition: &Condition, bits: &Bitmap) -> Bitmap {
     out
 }
 
-/// Words that can be compared by one subtraction.
+/// Words for which a range test is one subtraction and one comparison.
 trait Word: Copy + Ord {
     fn from_key(key: i128) -> Self;
     fn wide(self) -> u64;
@@ -117,15 +117,15 @@ impl Word for u64 {
     }
 }
 
-/// What is sought among words.
+/// The words that pass a test.
 enum Words<'a, W> {
-    /// Nothing.
+    /// No words.
     Nothing,
-    /// The first, and how far the last is from it.
+    /// The first word, and the distance from it to the last.
     Range(W, W),
-    /// These few.
+    /// A few words.
     Few(&'a [u64]),
-    /// These many.
+    /// Many words.
     In(&'a WordSet),
 }
 
@@ -161,7 +161,7 @@ impl<'a, W: Word> Words<'a, W> {
     }
 }
 
-/// The first and the last number of an order.
+/// Returns the first and the last key of an order.
 fn keys_of(order: SortOrder) -> (i128, i128) {
     match order {
         SortOrder::Signed32 | SortOrder::TotalFloat => (i32::MIN.into(), i32::MAX.into()),
@@ -179,7 +179,7 @@ fn of_words<T, W: Word>(sought: &Words<'_, W>, values: &[T], word: impl Fn(&T) -
             none
         }
         Words::Range(first, span) => of_each(values, |value| word(value).minus(*first) <= *span),
-        // PERF: so few are compared faster one after the other, without a branch.
+        // PERF: so few words are compared faster one after the other, without a branch.
         Words::Few(words) => of_each(values, |value| {
             let value = word(value);
             words.iter().fold(false, |found, word| found | (value == W::from_key((*word).into())))
@@ -188,7 +188,7 @@ fn of_words<T, W: Word>(sought: &Words<'_, W>, values: &[T], word: impl Fn(&T) -
     }
 }
 
-/// What is sought among byte strings, or values of which only the order is known.
+/// A test of byte strings, or of values of which only the order is known.
 struct Sought<'a> {
     order: SortOrder,
     test: &'a Test,
@@ -235,7 +235,7 @@ fn of_fixed(condition: &Condition, fixed: &FixedLenBytes) -> Bitmap {
     }
 }
 
-/// PERF: most strings differ in their length or their first four bytes, which are in the view.
+/// Tests strings. PERF: most strings differ in their length or their first four bytes, which are in the view.
 fn of_views(condition: &Condition, views: &StringViews) -> Bitmap {
     let sought = Sought::of(condition);
     let is = |view: &u128| sought.is(views.resolve(view));
@@ -252,7 +252,7 @@ fn of_views(condition: &Condition, views: &StringViews) -> Bitmap {
             of_each(views.views(), |view| {
                 let start = start(*view);
                 match start <= first || start >= last {
-                    // Between the edges for sure, or beyond one.
+                    // Certainly between the edges, or certainly outside.
                     false => true,
                     true => start >= first && start <= last && is_between(views.resolve(view), lower, upper),
                 }
@@ -265,7 +265,7 @@ fn of_views(condition: &Condition, views: &StringViews) -> Bitmap {
             let four = u32::from_be_bytes(four);
             let mask = !(u64::from(u32::MAX) >> (8 * known)) as u32;
             match known < 4 {
-                // A shorter string ends in zeros in its view.
+                // In the view, a shorter string is padded with zeros.
                 true => of_each(views.views(), |view| {
                     start(*view) & mask == four && *view as u32 as usize >= prefix.len()
                 }),
@@ -282,7 +282,7 @@ fn of_views(condition: &Condition, views: &StringViews) -> Bitmap {
     }
 }
 
-/// Byte strings are ordered as slices are.
+/// Whether a byte string is between two edges; byte strings are ordered like slices.
 #[inline]
 fn is_between(value: &[u8], lower: &Edge, upper: &Edge) -> bool {
     let is_above = match lower {
@@ -298,10 +298,11 @@ fn is_between(value: &[u8], lower: &Edge, upper: &Edge) -> bool {
         }
 }
 
-/// The longest string that a view has in itself.
+/// Length of the longest string that is stored in its view.
 const INLINE: usize = 12;
 
-/// The first four bytes of a string, zeros behind a shorter one: in the order of the strings, as far as it goes.
+/// Returns the first four bytes of a string, padded with zeros. They have the order of the strings, as far as they
+/// differ.
 fn start(view: u128) -> u32 {
     ((view >> 32) as u32).swap_bytes()
 }

@@ -17,7 +17,7 @@ use marquetry_encoding::PhysicalType;
 use marquetry_geo::BBox;
 use std::sync::Arc;
 
-/// A condition whose test is still to be made.
+/// A condition without its test.
 pub(super) struct ConditionBuilder<'a> {
     pub(super) column: usize,
     pub(super) order: SortOrder,
@@ -33,7 +33,7 @@ impl ConditionBuilder<'_> {
         BoundPredicate::of(Node::Is(Condition { column, order, narrow, test, is_negated, text }))
     }
 
-    /// What is the same for all values, but not for NULL.
+    /// Returns the predicate that has this value for all values except NULL.
     fn constant(self, value: bool) -> BoundPredicate {
         match value == self.is_negated {
             true => BoundPredicate::never(),
@@ -70,7 +70,7 @@ impl ConditionBuilder<'_> {
             Position::After(value) => (value, false),
             Position::Beyond => return Ok(self.constant(matches!(is, Lt | Le))),
         };
-        // A zero stands for both.
+        // A zero matches both zeros.
         let (first, last) = zeros(self.order, at);
         let range = match (is, is_exact) {
             (Eq | Ne, false) => return Ok(self.constant(false)),
@@ -83,7 +83,7 @@ impl ConditionBuilder<'_> {
         Ok(self.range(range))
     }
 
-    /// A range of values. Those of floats end at the infinities: NaN is beyond.
+    /// Creates a range of values. Ranges of floats end at the infinities, because NaN is outside.
     fn range(self, (lower, upper): (Edge, Edge)) -> BoundPredicate {
         let (lower, upper) = match infinities(self.order) {
             Some((least, greatest)) => (lower.or_included(least), upper.or_included(greatest)),
@@ -99,7 +99,7 @@ impl ConditionBuilder<'_> {
         let mut values = Vec::new();
         for literal in list {
             match literal {
-                // Whether NULL is the value that was looked for is not known: "not in" is never true.
+                // Whether a value equals NULL is unknown, so "not in" is never true.
                 Literal::Null if self.is_negated => return Ok(BoundPredicate::never()),
                 Literal::Null => {}
                 literal => {
@@ -126,7 +126,7 @@ impl ConditionBuilder<'_> {
         })
     }
 
-    /// Each is asked for by itself: geometries that are the same need not have the same bytes.
+    /// Tests each geometry separately, because equal geometries may have different bytes.
     fn one_of_geometries(self, leaf: &Leaf, list: &[Literal]) -> Result<BoundPredicate> {
         if self.is_negated && list.contains(&Literal::Null) {
             return Ok(BoundPredicate::never());
@@ -142,7 +142,7 @@ impl ConditionBuilder<'_> {
 
     pub(super) fn starts_with(self, leaf: &Leaf, prefix: &Literal) -> Result<BoundPredicate> {
         let wrong = |message: &'static str| Error::argument(message).in_column(leaf.dotted().clone());
-        // A UUID is written as text of another form than its bytes.
+        // The text form of a UUID differs from its bytes.
         let is_uuid = leaf.logical() == Some(&LogicalType::Uuid) && !matches!(prefix, Literal::Bytes(_));
         let is_bytes = matches!(self.order, SortOrder::Bytes | SortOrder::FixedLenBytes) && is_ordered(leaf);
         match as_shown(leaf, prefix).as_ref().unwrap_or(prefix) {
@@ -177,7 +177,8 @@ impl ConditionBuilder<'_> {
         }
     }
 
-    /// Of a column of geometries, or one of bytes of which nothing else is said: before the format had geometries they were in such.
+    /// Creates the test of a box, for columns of geometries, and of bytes without a logical type: these stored
+    /// geometries before the format had types for them.
     pub(super) fn bbox_intersects(
         self,
         leaf: &Leaf,
@@ -211,13 +212,13 @@ impl ConditionBuilder<'_> {
 }
 
 impl Edge {
-    /// Itself, but if it is open, `value`.
+    /// Returns the edge, or `value` if the edge is open.
     fn or_included(self, value: Vec<u8>) -> Edge {
         if self == Edge::Open { Edge::Included(value) } else { self }
     }
 }
 
-/// A value twice, or if it is a zero of floats, the negative one and the positive one.
+/// Returns a value twice, or for a zero of floats, the negative zero and the positive zero.
 fn zeros(order: SortOrder, value: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     if !order.is_zero(&value) {
         return (value.clone(), value);
@@ -228,7 +229,7 @@ fn zeros(order: SortOrder, value: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
     (negative, positive)
 }
 
-/// The least and the greatest float that is not NaN.
+/// Returns the least and the greatest float that is not NaN.
 fn infinities(order: SortOrder) -> Option<(Vec<u8>, Vec<u8>)> {
     match order {
         SortOrder::TotalFloat16 => Some((vec![0, 0xfc], vec![0, 0x7c])),

@@ -1,11 +1,11 @@
-//! What GeoParquet's metadata adds to a predicate: columns that have the box of each geometry, and what edges are.
+//! Extends a predicate by GeoParquet's metadata: columns with the box of each geometry, and the kind of edges.
 //!
-//! A box that is asked for becomes `conditions on the covering columns and bbox_intersects(...)`: pages are left out by the bounds of
-//! these columns, which geometries have none of, and then the geometries themselves are asked. Inside of `not` nothing is added: of
-//! the opposite the conditions would have to be weaker, and not stronger.
+//! A box test becomes `conditions on the covering columns and bbox_intersects(...)`: pages are pruned by the bounds of
+//! these columns, because geometries have no bounds, and then the geometries are tested. Inside of `not` nothing is
+//! added, because the conditions would have to be weaker there instead of stronger.
 //!
-//! SPEC: "A row MUST contain a bounding box value if and only if the row contains a geometry value". Boxes may be FLOAT: the
-//! numbers that are asked for are rounded as these were, so that their order is the same.
+//! SPEC: "A row MUST contain a bounding box value if and only if the row contains a geometry value". Boxes may be
+//! FLOAT: the numbers of the test are rounded as these were, so that their order is the same.
 
 use super::name::{names_of, path_of};
 use super::{BBox, ColumnPath, Literal, Number, Predicate, col};
@@ -17,8 +17,9 @@ use marquetry_geo::GeoParquet;
 use marquetry_geo::geoparquet::{GeoColumn, KEY};
 
 impl Predicate {
-    /// The predicate as it is asked of one file: what the file's GeoParquet metadata knows of geometries is added to
-    /// [`BboxIntersects`](Predicate::BboxIntersects). It is true of the same rows. Metadata that cannot be read adds nothing.
+    /// Returns the predicate for one file: the file's GeoParquet metadata of geometries is added to
+    /// [`BboxIntersects`](Predicate::BboxIntersects). It is true for the same rows. Metadata that cannot be read adds
+    /// nothing.
     #[must_use]
     pub fn in_file(&self, metadata: &ParquetMetaData) -> Predicate {
         match self.asks_for_boxes().then(|| geo_metadata(metadata)).flatten() {
@@ -37,7 +38,7 @@ impl Predicate {
     }
 }
 
-/// The metadata of GeoParquet, if the file has it and it can be read.
+/// Returns the metadata of GeoParquet, if the file has it and it can be read.
 fn geo_metadata(metadata: &ParquetMetaData) -> Option<GeoParquet> {
     let pairs = metadata.key_value_metadata();
     let pair = pairs.iter().find(|pair| &*pair.key == KEY)?;
@@ -64,7 +65,7 @@ impl File<'_> {
                 let are_edges_curved = *are_edges_curved || is_said;
                 let exact =
                     Predicate::BboxIntersects { column: column.clone(), bbox: *bbox, are_edges_curved };
-                // Where edges run, and so which boxes they have, is not known of curves.
+                // The course of curved edges is unknown, and so are the boxes around them.
                 let is_known = !(are_edges_curved || is_geography) || of.is_of_points();
                 match self
                     .covered(&of, bbox, are_edges_curved || is_geography)
@@ -78,7 +79,7 @@ impl File<'_> {
         }
     }
 
-    /// The column of a path, which has no groups around it, as the metadata knows it, and its logical type.
+    /// Returns the metadata of the column with this path, which must be outside of groups, and its logical type.
     fn geo_column(&self, path: &ColumnPath) -> Option<(Option<&LogicalType>, GeoColumn<'_>)> {
         let is_named = |name: &str| **path == *name || names_of(path) == [name];
         let (name, of) = self.geo.columns().find(|(name, _)| is_named(name))?;
@@ -86,10 +87,11 @@ impl File<'_> {
         Some((leaf.logical(), of))
     }
 
-    /// What is true of the box of each geometry in `asked`; `None` if no columns have these.
+    /// Returns a predicate on the covering columns that is true for each geometry in the box `asked`; `None` if there
+    /// are no such columns.
     ///
-    /// Boxes that go [across the antimeridian](may_wrap) hold on both of its sides. On a globe what they have is known; in the plane a
-    /// geometry has something in common with all that is between its positions, and such a box says nothing of that.
+    /// Boxes [across the antimeridian](may_wrap) extend to both sides of it. On a globe it is known what they contain.
+    /// In the plane a geometry intersects everything between its positions, and such a box does not bound these.
     fn covered(&self, of: &GeoColumn<'_>, asked: &BBox, is_globe: bool) -> Option<Predicate> {
         let covering = of.covering()?;
         let column = |names: &[String]| {
@@ -121,11 +123,12 @@ impl File<'_> {
     }
 }
 
-/// Whether the box of a single geometry may go across the antimeridian: as such it is taken that begins east of the meridian of Greenwich and
-/// ends west of it. A box that goes around more than half of the globe, and has its ends on the same side, is told from none.
+/// Whether the box of a single geometry may cross the antimeridian. A box is taken to do so if it begins east of the
+/// meridian of Greenwich and ends west of it. A crossing box around more than half of the globe, with both ends on the same
+/// side, is not recognized.
 ///
-/// In the plane the box of all geometries would have to go across it, too, or all around the globe. On a globe that is the box of all
-/// points, which may be narrower than theirs are together.
+/// In the plane, the box of all geometries would have to cross it as well, or span the whole globe. On a globe that is
+/// the box of all points, which may be narrower than their boxes together.
 fn may_wrap(of: &GeoColumn<'_>, is_globe: bool) -> bool {
     let is_single =
         of.geometry_types().is_some_and(|types| types.iter().all(|name| name.starts_with("Point")));
@@ -136,10 +139,10 @@ fn may_wrap(of: &GeoColumn<'_>, is_globe: bool) -> bool {
     !is_single && (is_globe || is_across)
 }
 
-/// PERF: a number of all its digits is rounded once, to the type of the column.
+/// Returns a literal with all digits of a number. PERF: it is rounded once, to the type of the column.
 fn exactly(value: f64) -> Literal {
     match Number::exactly(value) {
-        // More digits than are read.
+        // More digits than literals may have.
         Number::Nan => Literal::from(value),
         number => Literal::Number(number),
     }

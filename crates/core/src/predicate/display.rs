@@ -18,7 +18,7 @@ impl fmt::Display for Comparison {
 }
 
 impl fmt::Display for Predicate {
-    /// What [`Predicate::parse`] reads as the same.
+    /// Writes text that [`Predicate::parse`] reads as the same predicate.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Predicate::And(all) => joined(f, all, " and ", "true"),
@@ -53,7 +53,7 @@ impl fmt::Display for Predicate {
     }
 }
 
-/// A predicate of one column, which is written as `column`.
+/// Writes a predicate on one column, which is printed as `column`.
 fn of_column(f: &mut fmt::Formatter<'_>, predicate: &Predicate, column: &dyn fmt::Display) -> fmt::Result {
     match predicate {
         Predicate::Compare { is, literal, .. } => write!(f, "{column} {is} {literal}"),

@@ -9,10 +9,10 @@ use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
 
 impl BoundPredicate {
-    /// Which of `rows` rows are wanted: those for which the predicate is true, and neither false nor unknown.
+    /// Returns which of `rows` rows are selected: those for which the predicate is true, and neither false nor unknown.
     ///
-    /// `columns` are the values of at least those that [`leaves`](BoundPredicate::leaves) names. Fails if one is missing, has
-    /// another number of rows, or is not of the type that the predicate was bound to.
+    /// `columns` must have at least the columns in [`leaves`](BoundPredicate::leaves). Fails if one is missing, has
+    /// another number of rows, or not the type that the predicate was bound to.
     ///
     /// ```
     /// use marquetry_core::predicate::{LeafValues, col};
@@ -39,7 +39,7 @@ impl BoundPredicate {
     }
 }
 
-/// The values of a column, of which there must be `rows`.
+/// Returns the values of a column. Fails if there are not `rows` of them.
 fn leaf_of<'a, 'b>(
     rows: usize,
     columns: &'a [(usize, LeafValues<'b>)],
@@ -53,7 +53,7 @@ fn leaf_of<'a, 'b>(
     Ok(leaf)
 }
 
-/// All parts, or any of them. Once no row can change any more, the parts that are left are not looked at.
+/// Combines all parts with `and` or `or`. Once no row can change any more, the other parts are not evaluated.
 fn fold(
     rows: usize,
     columns: &[(usize, LeafValues<'_>)],
@@ -81,7 +81,7 @@ fn fold(
 }
 
 impl Condition {
-    /// The rows for which the condition is true.
+    /// Returns the rows for which the condition is true.
     fn evaluate(&self, leaf: &LeafValues<'_>) -> Result<Bitmap> {
         let rows = leaf.values.len();
         if self.test == Test::IsNull {
@@ -112,15 +112,15 @@ impl Condition {
         Ok(out)
     }
 
-    /// Which values pass the test, negated or not.
+    /// Returns which values pass the test, before any negation.
     pub(crate) fn passes(&self, values: &Values) -> Result<Bitmap> {
         passes(self, values)
     }
 
-    /// Evaluates the entries, and looks up the rows.
+    /// Tests the dictionary's entries, and looks up the rows.
     fn look_up(&self, keys: &[u32], dictionary: &Dictionary) -> Result<Bitmap> {
         if dictionary.values().len() > 2 * keys.len() {
-            // Few rows of a large dictionary.
+            // There are few rows for a large dictionary.
             return passes(self, &dictionary.values_at(keys)?);
         }
         let entries = passes(self, dictionary.values())?;
@@ -131,7 +131,7 @@ impl Condition {
         for keys in keys.chunks(VALUES_PER_BLOCK) {
             let block = &mut block[..keys.len()];
             for (passes, key) in block.iter_mut().zip(keys) {
-                // Slots of nulls may have any index.
+                // Null slots may have any index.
                 *passes = table.get(*key as usize).copied().unwrap_or(0);
             }
             out.push_ge(block, 1);

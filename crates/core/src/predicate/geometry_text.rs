@@ -1,4 +1,4 @@
-//! Equality of a geometry with WKT: whether it is the geometry that the text shows.
+//! Equality of a geometry with well-known text (WKT).
 
 use super::Literal;
 use crate::logical_type::LogicalType;
@@ -6,18 +6,18 @@ use crate::schema::Leaf;
 use marquetry_encoding::PhysicalType;
 use marquetry_geo::wkt;
 
-/// A geometry as values are shown, in well-known text. The same geometry may be stored in several ways: with bytes in either order, with
-/// an SRID or without.
+/// A geometry as values are printed, in well-known text. Equal geometries may be stored in several ways: with bytes in
+/// either order, with an SRID or without.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GeometryText {
     wkt: String,
-    /// The text as it was written, where the column need not be one of geometries.
+    /// The text as it was written, if the column may have text instead of geometries.
     text: Option<String>,
 }
 
 impl GeometryText {
-    /// Of a literal that is well-known text, where a column may have geometries: before the format had a type for them they were in byte
-    /// strings of which nothing is said.
+    /// Creates the test for a literal that is well-known text, if the column may have geometries: those were in byte
+    /// strings without a logical type before the format had types for them.
     pub(super) fn of(leaf: &Leaf, literal: &Literal) -> Option<Self> {
         let Literal::Text(text) = literal else { return None };
         let text_may_be_value = match (leaf.logical(), leaf.physical()) {

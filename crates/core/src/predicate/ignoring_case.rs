@@ -2,20 +2,22 @@
 
 use memchr::memchr2_iter;
 
-/// PERF: a search for the letter that is rarest in most texts, in both of its forms, and a comparison where it is found.
+/// A search for ASCII text in any case. PERF: searches for the byte that is rarest in most texts, in both of its cases,
+/// and compares where it is found.
 #[derive(Debug, Clone)]
 pub(super) struct TextIgnoringCase {
-    /// In lower case.
+    /// The text in lower case.
     text: Vec<u8>,
-    /// Where its rarest byte is.
+    /// Index of its rarest byte.
     rarest: usize,
 }
 
-/// Letters and others, the most frequent first.
+/// Letters and other characters, the most frequent first.
 const FREQUENT: &[u8] = b" etaoinsrhldcumfpgwybv.,-/_:01234256789xkjqz";
 
 impl TextIgnoringCase {
-    /// `None` if the folding of Unicode has other forms of its characters: `K` is U+212A, too, and `s` U+017F.
+    /// Creates the search. `None` if Unicode's case folding has further forms of a character: U+212A is a `K`, and
+    /// U+017F an `s`.
     pub(super) fn new(text: &[u8]) -> Option<Self> {
         let text = text.to_ascii_lowercase();
         if !text.is_ascii() || text.iter().any(|byte| matches!(byte, b'k' | b's')) {
@@ -30,7 +32,7 @@ impl TextIgnoringCase {
         self.text.len()
     }
 
-    /// Where it begins first in `bytes`.
+    /// Returns the first position of the text in `bytes`.
     pub(super) fn find(&self, bytes: &[u8]) -> Option<usize> {
         let byte = self.text[self.rarest];
         memchr2_iter(byte, byte.to_ascii_uppercase(), bytes).find_map(|at| {

@@ -1,4 +1,4 @@
-//! The set of values of an `IN` list.
+//! The list of values of an `IN` test.
 
 use super::word_key::{key_of, value_of};
 use super::word_set::WordSet;
@@ -8,45 +8,46 @@ use hashbrown::HashTable;
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
 
-/// Values in the order of a column, each once: bounds find their place among them. And a set, that values are looked up in.
+/// Values in the order of the column, without duplicates, so that bounds can be located among them; and a set for
+/// looking up values.
 #[derive(Debug, Clone)]
 pub(crate) struct InList {
     values: ByteStrings,
     set: Set,
 }
 
-/// Byte strings end to end.
+/// Byte strings, stored end to end.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct ByteStrings {
     bytes: Vec<u8>,
-    /// Where each begins, and how long it is.
+    /// Offset and length of each string.
     places: Vec<(usize, usize)>,
 }
 
 #[derive(Debug, Clone)]
 enum Set {
-    /// Of values that are equal without being the same bytes.
+    /// No set, because values with different bytes may be equal.
     None,
-    /// The keys of values that are words, sorted as such, and a set of them if there are many.
+    /// The keys of values that are words, sorted as words, and a set of them if there are many.
     Words(Vec<u64>, Option<WordSet>),
-    /// Of byte strings; none of few.
+    /// A set of byte strings; `None` if there are few.
     Bytes(Option<ByteStringSet>),
 }
 
-/// The numbers of values, by their hashes.
+/// A hash set of byte strings, by their indices.
 #[derive(Debug, Clone)]
 struct ByteStringSet {
     numbers: HashTable<u32>,
     hash: RandomState,
 }
 
-/// So few values are compared faster one after the other than they are looked up.
+/// Number of values up to which comparing them one by one is faster than a lookup.
 pub(super) const FEW: usize = 8;
 
 impl InList {
-    /// PLAIN values, which need not be sorted.
+    /// Creates the list from PLAIN values, which need not be sorted.
     pub(super) fn new(order: SortOrder, mut values: Vec<Vec<u8>>) -> Self {
-        // PERF: words compare faster than what they are made of.
+        // PERF: words compare faster than the bytes that encode them.
         if let Some(mut keys) = values.iter().map(|value| key_of(order, value)).collect::<Option<Vec<i128>>>()
         {
             keys.sort_unstable();
@@ -68,13 +69,13 @@ impl InList {
         InList { values, set }
     }
 
-    /// The values, PLAIN, in the order of the column.
+    /// Iterates over the values, PLAIN, in the order of the column.
     pub(crate) fn values(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.values.iter()
     }
 
-    /// Their keys as words, sorted as such; and a set of them if there are many. Those of 32 bits have zeros above. None where
-    /// values are no words.
+    /// Returns the keys of the values as words, sorted as words, and a set of them if there are many. Keys of 32 bits
+    /// have zeros above. Empty if the values are not words.
     pub(super) fn words(&self) -> (&[u64], Option<&WordSet>) {
         match &self.set {
             Set::Words(words, set) => (words, set.as_ref()),
@@ -82,7 +83,7 @@ impl InList {
         }
     }
 
-    /// Whether a value is one of them.
+    /// Whether a value is in the list.
     pub(super) fn contains(&self, order: SortOrder, value: &[u8]) -> bool {
         match &self.set {
             Set::Bytes(Some(set)) => set.contains(&self.values, value),
@@ -93,7 +94,7 @@ impl InList {
         }
     }
 
-    /// Whether one of them is between two values, both included; nothing bounds it where there is `None`.
+    /// Whether the list has a value between `min` and `max`, both included; `None` is no bound.
     pub(crate) fn has_any_within(&self, order: SortOrder, min: Option<&[u8]>, max: Option<&[u8]>) -> bool {
         let is_below =
             |value: &[u8]| min.is_some_and(|min| order.compare(value, min) == Some(Ordering::Less));
@@ -121,7 +122,7 @@ impl ByteStrings {
         &self.bytes[start..start + len]
     }
 
-    /// How many come first of which `is_first` is true.
+    /// Returns how many leading strings pass `is_first`.
     fn partition_point(&self, is_first: impl Fn(&[u8]) -> bool) -> usize {
         self.places.partition_point(|place| is_first(self.at(*place)))
     }
@@ -137,13 +138,13 @@ impl<'a> FromIterator<&'a [u8]> for ByteStrings {
 
 impl PartialEq for InList {
     fn eq(&self, other: &Self) -> bool {
-        // The set is made of them.
+        // The set is made from the values.
         self.values == other.values
     }
 }
 
 impl ByteStringSet {
-    /// `None` of few, and of more than can be numbered.
+    /// Creates the set; `None` if there are few strings, or more than indices can count.
     fn of_many(values: &ByteStrings) -> Option<Self> {
         let count = values.iter().len();
         if count <= FEW {
@@ -164,7 +165,7 @@ impl ByteStringSet {
     }
 }
 
-/// A key as a word: the low bits of it, as many as values have.
+/// Returns a key as a word: its low bits, as many as the values have.
 fn word(order: SortOrder, key: i128) -> u64 {
     match order {
         SortOrder::Signed32 | SortOrder::Unsigned32 | SortOrder::TotalFloat | SortOrder::TotalFloat16 => {

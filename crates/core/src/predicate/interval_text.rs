@@ -2,7 +2,7 @@
 
 use marquetry_base::datetime_text::duration_parts;
 
-/// The value of `P1M2DT3.5S`, the form in which intervals are shown, or of any other duration of ISO 8601 without a sign.
+/// Parses `P1M2DT3.5S`, the form in which intervals are printed, or any other ISO 8601 duration without a sign.
 ///
 /// SPEC: INTERVAL is months, days and milliseconds, each an unsigned little-endian integer of 4 bytes.
 pub(super) fn interval(text: &str) -> Option<Vec<u8>> {
@@ -25,7 +25,7 @@ pub(super) fn interval(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The numbers before `units`, which come in this order; those that are not there are 0.
+/// Parses the numbers before `units`, which must be in this order; missing ones are 0.
 fn parts<const N: usize>(mut text: &str, units: [char; N]) -> Option<[u64; N]> {
     let mut out = [0; N];
     for (part, unit) in out.iter_mut().zip(units) {
@@ -38,7 +38,7 @@ fn parts<const N: usize>(mut text: &str, units: [char; N]) -> Option<[u64; N]> {
     text.is_empty().then_some(out)
 }
 
-/// Thousandths: digits behind the point, of which those behind the third are 0.
+/// Parses the digits after the point as thousandths; digits after the third must be 0.
 fn millis(digits: &str) -> Option<u64> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let (first, rest) = digits.split_at_checked(3).unwrap_or((digits, ""));

@@ -1,32 +1,33 @@
-//! The decoded values of one column, as a predicate is evaluated over them.
+//! The decoded values of one column, on which a predicate is evaluated.
 
 use crate::nesting::{LeafLevels, RepetitionSlice};
 use marquetry_base::{Error, Result};
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
 
-/// The values of one column, one slot a row; of a column inside of lists one slot an element.
+/// The values of one column, one slot per row; in a column inside lists, one slot per element.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct LeafValues<'a> {
-    /// One value a slot, anything where it is null; 32-bit indices where `dictionary` is there.
+    /// One value per slot, arbitrary for null slots; 32-bit indices if there is a `dictionary`.
     pub values: &'a Values,
-    /// Which slots are not null; `None` if none is.
+    /// Which slots are not null; `None` if no slot is null.
     pub validity: Option<&'a Bitmap>,
-    /// What `values` are indices into. The predicate is evaluated once for each entry then, and looked up for the rows.
+    /// The dictionary that `values` index. The predicate is then evaluated once for each entry, and the results looked
+    /// up for the rows.
     pub dictionary: Option<&'a Dictionary>,
-    /// Definition levels, one an entry: as a column batch has them. Empty if nothing above the
-    /// column is nullable or a list. [`LOST`](Self::LOST) is a row that was lost, of which nothing is known.
+    /// Definition levels, one per entry, as in a column batch. Empty if nothing above the column is nullable or a list.
+    /// [`LOST`](Self::LOST) marks a lost row, about which nothing is known.
     pub def: &'a [u8],
-    /// Repetition levels, one an entry; empty if the column is in no list.
+    /// Repetition levels, one per entry; empty if the column is in no list.
     pub rep: &'a [u8],
 }
 
 impl<'a> LeafValues<'a> {
-    /// The definition level of a row that was lost: no column has it.
+    /// The definition level of a lost row: no column has it.
     pub const LOST: u8 = u8::MAX;
 
-    /// Values of a column that is in no list or group.
+    /// Creates the values of a column that is in no list or group.
     pub fn flat(values: &'a Values, validity: Option<&'a Bitmap>) -> Self {
         LeafValues { values, validity, dictionary: None, def: &[], rep: &[] }
     }
@@ -45,7 +46,7 @@ impl<'a> LeafValues<'a> {
         self
     }
 
-    /// [`def`](Self::def) and [`rep`](Self::rep), of a column that has definition levels.
+    /// Returns the levels of a column that has definition levels.
     pub(super) fn levels(&self) -> LeafLevels<'a> {
         LeafLevels {
             def: self.def,
@@ -56,7 +57,7 @@ impl<'a> LeafValues<'a> {
     }
 }
 
-/// The values of a column.
+/// Returns the values of a column. Fails if they are missing.
 pub(super) fn values_of<'a, 'b>(
     columns: &'a [(usize, LeafValues<'b>)],
     column: usize,

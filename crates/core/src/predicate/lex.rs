@@ -3,30 +3,30 @@
 use marquetry_base::{Error, Result, unquote};
 use smol_str::SmolStr;
 
-/// What can do more than a predicate.
+/// The part of an error that names alternatives to a predicate.
 pub(super) const INSTEAD: &str = "For more, give a predicate over arrays in Rust, or use an SQL engine";
 
-/// A piece of text, and the character that it begins at, counted from 1.
+/// A token of the text, with the position of its first character, counted from 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Token {
     pub(super) character: usize,
     pub(super) is: Piece,
 }
 
-/// What a piece of text is.
+/// The kind of a token.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Piece {
     /// A name or a keyword, without quotes.
     Word(String),
     /// A name in double quotes.
     Quoted(String),
-    /// A path into a VARIANT, from the `:` behind its column on.
+    /// A path into a VARIANT, from the `:` after its column on.
     Path(String),
     /// A number without its sign.
     Number(SmolStr),
     /// Text in single quotes.
     Text(String),
-    /// The name of a file behind `@`, which may be in single quotes.
+    /// The name of a file after `@`, which may be in single quotes.
     File(String),
     /// One of `( ) [ ] , . = != < <= > >= + - ~ ~* !~ !~*`.
     Sign(&'static str),
@@ -34,7 +34,7 @@ pub(super) enum Piece {
     End,
 }
 
-/// All pieces of `text`, the last of which is [`Piece::End`].
+/// Returns all tokens of `text`, the last of which is [`Piece::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
     let mut out = Vec::new();
     let (mut rest, mut character) = (text, 1);
@@ -52,18 +52,18 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
     }
 }
 
-/// Whether a name can stand without quotes, and is no keyword.
+/// Whether a name needs no quotes, and is not a keyword.
 pub(super) fn is_plain_name(name: &str) -> bool {
     name.starts_with(is_name_start)
         && name.chars().all(is_name_part)
         && !KEYWORDS.iter().any(|keyword| name.eq_ignore_ascii_case(keyword))
 }
 
-/// Words that are no names, unless in quotes.
+/// Words that are names only in quotes.
 const KEYWORDS: [&str; 11] =
     ["and", "or", "not", "in", "between", "is", "like", "ilike", "null", "true", "false"];
 
-/// The first piece of `rest`, and how many bytes it has.
+/// Returns the first token of `rest`, and its length in bytes.
 fn piece(rest: &str) -> Result<(Piece, usize), String> {
     let Some(first) = rest.chars().next() else { return Ok((Piece::End, 0)) };
     match first {
@@ -102,7 +102,7 @@ fn piece(rest: &str) -> Result<(Piece, usize), String> {
     }
 }
 
-/// What is written, longest first, and what is meant.
+/// Spellings of signs, longest first, and the signs that they mean.
 const SIGNS: [(&str, &str); 20] = [
     ("!~*", "!~*"),
     ("!~", "!~"),
@@ -126,14 +126,14 @@ const SIGNS: [(&str, &str); 20] = [
     ("-", "-"),
 ];
 
-/// What is between two quotes, where a doubled quote stands for one, and how long it is with them.
+/// Returns the text between two quotes, where a doubled quote stands for one, and its length with the quotes.
 fn quoted(rest: &str, quote: char) -> Result<(String, usize), String> {
     let (inside, behind) = unquote(rest, quote).ok_or_else(|| format!("no {quote} closes this one"))?;
     Ok((inside, rest.len() - behind.len()))
 }
 
-/// How many bytes of `rest`, which begins with `:`, are a path into a VARIANT and the type behind it; 0 if there is none. Whether
-/// path and type are right is for who reads the file.
+/// Returns how many bytes of `rest`, which begins with `:`, are a path into a VARIANT and the type behind it; 0 if
+/// there is no path. Path and type are not checked here, but by the reader of the file.
 pub(super) fn path_len(rest: &str) -> usize {
     let mut len = 1;
     loop {
@@ -165,7 +165,7 @@ pub(super) fn path_len(rest: &str) -> usize {
     if word == 0 { 0 } else { len + 2 + word + arguments }
 }
 
-/// Digits with a point and an exponent; what follows at once is left to be an error.
+/// Parses digits with a point and an exponent. Characters directly after it are the next token.
 fn number(rest: &str) -> (Piece, usize) {
     let bytes = rest.as_bytes();
     let digits = |from: usize| from + bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();

@@ -1,20 +1,20 @@
-//! LIKE patterns: the parts between wildcards, searched for one after the other.
+//! LIKE patterns: the parts between wildcards are searched for one after the other.
 
 use memchr::memmem;
 
-/// A LIKE pattern, cut at its `%`.
+/// A LIKE pattern, split at its `%`.
 #[derive(Debug, Clone)]
 pub(super) struct LikeMatcher {
-    /// INVARIANT: at least one. The first is where the value begins, the last is where it ends.
+    /// INVARIANT: there is at least one part. The first one matches the beginning of the value, the last one its end.
     parts: Vec<Part>,
 }
 
-/// What is between two `%`.
+/// The part of a pattern between two `%`.
 #[derive(Debug, Clone)]
 enum Part {
-    /// Bytes without a wildcard, and how they are found.
+    /// Bytes without a wildcard, and the searcher for them.
     Plain(Box<memmem::Finder<'static>>),
-    /// With `_` among them.
+    /// Bytes with `_` among them.
     Wild(Vec<Element>),
 }
 
@@ -25,7 +25,7 @@ enum Element {
     AnyCharacter,
 }
 
-/// Shorter text is in most strings.
+/// Minimum length of a text to search for: shorter text is in most strings.
 const LEAST_TEXT: usize = 3;
 
 impl Element {
@@ -38,7 +38,7 @@ impl Element {
 }
 
 impl LikeMatcher {
-    /// Fails where a backslash is the last character.
+    /// Parses a pattern. Fails if a backslash is the last character.
     pub(super) fn new(pattern: &str) -> Result<Self, String> {
         let mut parts = vec![Vec::new()];
         let mut chars = pattern.chars();
@@ -65,7 +65,7 @@ impl LikeMatcher {
         Ok(LikeMatcher { parts: parts.into_iter().map(Part::new).collect() })
     }
 
-    /// The texts between `%`, one behind the other, if it says nothing else: `%text%`, `%one%two%`.
+    /// Returns the texts between `%`, in order, if the pattern has nothing else: `%text%`, `%one%two%`.
     pub(super) fn texts(&self) -> Option<Vec<&[u8]>> {
         let plain = self.parts.iter().map(|part| match part {
             Part::Plain(finder) => Some(finder.needle()),
@@ -76,7 +76,7 @@ impl LikeMatcher {
         is_anywhere.then(|| texts.into_iter().filter(|text| !text.is_empty()).collect())
     }
 
-    /// A text between two `%` that every match has: the longest of them, if there is one that is worth to be looked for.
+    /// Returns a text between two `%` that every match contains: the longest one, if it is worth searching for.
     pub(super) fn longest_text(&self) -> Option<&[u8]> {
         let [_, middle @ .., _] = self.parts.as_slice() else { return None };
         let texts = middle.iter().filter_map(|part| match part {
@@ -86,7 +86,7 @@ impl LikeMatcher {
         texts.max_by_key(|text| text.len()).filter(|text| text.len() >= LEAST_TEXT)
     }
 
-    /// The bytes that every match begins with.
+    /// Returns the bytes that every match begins with.
     pub(super) fn prefix(&self) -> &[u8] {
         match &self.parts[0] {
             Part::Plain(finder) => finder.needle(),
@@ -99,7 +99,8 @@ impl LikeMatcher {
 
     /// Whether the whole value matches.
     ///
-    /// Parts between the first and the last are taken where they are found first: that leaves most for those behind.
+    /// Parts between the first and the last are matched at their first occurrence, which leaves most for the later
+    /// ones.
     pub(super) fn is_match(&self, value: &[u8]) -> bool {
         let Some(start) = self.parts[0].end_at(value) else { return false };
         let [_, middle @ .., last] = self.parts.as_slice() else { return start == value.len() };
@@ -115,7 +116,7 @@ impl LikeMatcher {
         true
     }
 
-    /// A regular expression that matches the same.
+    /// Returns an equivalent regular expression.
     pub(super) fn to_regex(&self) -> String {
         let mut out = "\\A".to_owned();
         for (i, part) in self.parts.iter().enumerate() {
@@ -134,8 +135,8 @@ impl LikeMatcher {
     }
 }
 
-/// The text of a LIKE pattern that has no wildcard, or only `%` at its end; and whether it has that. None of text with a backslash, which as
-/// a literal might be what bytes are shown as.
+/// Returns the text of a LIKE pattern without a wildcard, or with only a `%` at its end, and whether it has that.
+/// `None` for text with a backslash, which as a literal might be the printed form of bytes.
 pub(super) fn plain_like(pattern: &str) -> Option<(String, bool)> {
     let mut plain = String::new();
     let mut chars = pattern.chars();
@@ -153,7 +154,7 @@ pub(super) fn plain_like(pattern: &str) -> Option<(String, bool)> {
     Some((plain, false))
 }
 
-/// The parts of a pattern are text.
+/// Escapes a part of a pattern, which is text.
 fn escaped(bytes: &[u8]) -> String {
     regex::escape(&String::from_utf8_lossy(bytes))
 }
@@ -167,7 +168,7 @@ impl Part {
         }
     }
 
-    /// Where it ends if the value begins with it.
+    /// Returns where the part ends if the value begins with it.
     fn end_at(&self, value: &[u8]) -> Option<usize> {
         match self {
             Part::Plain(finder) => value.starts_with(finder.needle()).then(|| finder.needle().len()),
@@ -178,7 +179,7 @@ impl Part {
         }
     }
 
-    /// Where it starts if the value ends with it.
+    /// Returns where the part starts if the value ends with it.
     fn start_of_end(&self, value: &[u8]) -> Option<usize> {
         match self {
             Part::Plain(finder) => {
@@ -193,7 +194,7 @@ impl Part {
         }
     }
 
-    /// Where it ends where it is found first.
+    /// Returns the end of the part's first occurrence.
     fn find(&self, value: &[u8]) -> Option<usize> {
         match self {
             Part::Plain(finder) => finder.find(value).map(|at| at + finder.needle().len()),
@@ -213,7 +214,7 @@ impl Part {
     }
 }
 
-/// How many bytes the first character has; 1 if it is not UTF-8.
+/// Returns the length of the first character in bytes; 1 if it is not UTF-8.
 fn first_character(value: &[u8]) -> usize {
     let len = match value.first() {
         Some(0xc2..=0xdf) => 2,
@@ -227,7 +228,7 @@ fn first_character(value: &[u8]) -> usize {
     }
 }
 
-/// How many bytes the last character has; 1 if it is not UTF-8.
+/// Returns the length of the last character in bytes; 1 if it is not UTF-8.
 fn last_character(value: &[u8]) -> usize {
     let is_character =
         |len: &usize| value.len() >= *len && *len == first_character(&value[value.len() - len..]);
@@ -239,7 +240,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By trying everything.
+    /// Whether a value matches, by trying all possibilities.
     fn by_trying(pattern: &[char], value: &[char]) -> bool {
         match (pattern, value) {
             ([], value) => value.is_empty(),

@@ -1,4 +1,4 @@
-//! Reads a column's definition levels as the state of the lists around its values: null, empty, or an element.
+//! Interprets a column's definition levels as the state of the lists around its values: null, empty, or an element.
 
 use crate::nesting::{FieldKind, NestedField};
 use crate::schema::Schema;
@@ -7,12 +7,12 @@ use crate::schema::Schema;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ListLevels {
     column: usize,
-    /// The definition level from which on there is an element, of each list, outermost first.
+    /// The definition level from which on there is an element, for each list, outermost first.
     elements: Vec<u8>,
     max_def: u8,
 }
 
-/// What an entry of the column is.
+/// The meaning of an entry of the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// The row's list is null.
@@ -23,7 +23,7 @@ pub(crate) enum Entry {
     NullInnerList,
     /// An inner list has no elements.
     EmptyInnerList,
-    /// An element, whether null or not: it has a slot.
+    /// An element with a slot, null or not.
     Element,
 }
 
@@ -49,27 +49,28 @@ impl ListLevels {
         ListLevels { column, elements, max_def: leaf.max_def() }
     }
 
-    /// The column whose levels they are.
+    /// Returns the column with these levels.
     pub(crate) fn column(&self) -> usize {
         self.column
     }
 
-    /// The definition level of an element of the outermost list; `None` if there is no list.
+    /// Returns the definition level of an element of the outermost list; `None` if there is no list.
     pub(crate) fn outermost(&self) -> Option<u8> {
         self.elements.first().copied()
     }
 
-    /// The definition level of an element of the innermost list.
+    /// Returns the definition level of an element of the innermost list.
     pub(crate) fn innermost(&self) -> u8 {
         self.elements.last().copied().unwrap_or(0)
     }
 
-    /// The greatest definition level.
+    /// The maximum definition level.
     pub(crate) fn max_def(&self) -> u8 {
         self.max_def
     }
 
-    /// What an entry of this definition level is. A level that the column does not have stands for a row that was lost.
+    /// Returns the meaning of an entry with this definition level. A level that the column does not have stands for a
+    /// lost row.
     pub(crate) fn entry(&self, def: u8) -> Entry {
         if def > self.max_def {
             return Entry::NullList;

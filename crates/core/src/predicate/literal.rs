@@ -11,14 +11,14 @@ use std::ops::Deref;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Literal {
-    /// NULL, which compares with nothing.
+    /// NULL, with which no comparison is true.
     Null,
     /// A boolean.
     Bool(bool),
     /// A number.
     Number(Number),
-    /// Text; also a date, a time, a timestamp or a UUID, where the column has such, and what is shown of bytes and geometries: of columns
-    /// of bytes `\x41` is an A, and `POINT (1 2)` such a geometry, too.
+    /// Text. It also stands for a date, a time, a timestamp or a UUID, if the column has these, and for the printed
+    /// form of bytes and geometries: in a column of bytes `\x41` is an A, and `POINT (1 2)` is also that geometry.
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
@@ -30,28 +30,28 @@ pub enum Literal {
     Timestamp(Moment),
 }
 
-/// A number as it is written: exact, of any size.
+/// A number as written: exact, and of any size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Number {
-    /// Digits, and how many of them are after the point; negative if zeros are missing at the end.
+    /// A finite number, by its digits.
     Finite {
-        /// Whether below zero.
+        /// Whether the number is negative.
         is_negative: bool,
-        /// Decimal digits without zeros in front; none for zero.
+        /// Decimal digits without leading zeros; empty for zero.
         digits: Digits,
-        /// How many digits are after the point.
+        /// Number of digits after the point; negative if zeros are omitted at the end.
         scale: i32,
     },
-    /// Beyond all numbers.
+    /// An infinity.
     Infinite {
-        /// Whether below all.
+        /// Whether it is negative infinity.
         is_negative: bool,
     },
     /// Not a number.
     Nan,
 }
 
-/// Decimal digits as text. PERF: up to 23 of them take no memory of their own, for long lists of numbers.
+/// Decimal digits as text. PERF: up to 23 digits need no allocation, for long lists of numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Digits(SmolStr);
 
@@ -76,9 +76,9 @@ impl fmt::Display for Digits {
 }
 
 impl Number {
-    /// Reads digits with an optional sign, point and exponent; `nan`, `inf` and `infinity` too.
+    /// Parses digits with an optional sign, point and exponent; also `nan`, `inf` and `infinity`.
     ///
-    /// `None` for anything else, and for more than 1,000 digits, or zeros, before or after the point.
+    /// Returns `None` for anything else, and if there are more than 1,100 digits, or the scale is beyond ±1,100.
     pub fn parse(text: &str) -> Option<Number> {
         let (is_negative, rest) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),
@@ -86,7 +86,7 @@ impl Number {
             _ => (false, text),
         };
         let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        // PERF: most numbers are a few digits, and lists of them are long.
+        // PERF: most numbers have few digits, and lists of them are long.
         if !rest.is_empty() && rest.len() < MOST_DIGITS && is_digits(rest) {
             let digits = Digits::from(rest.trim_start_matches('0'));
             return Some(Number::Finite { is_negative: is_negative && !digits.is_empty(), digits, scale: 0 });
@@ -117,7 +117,7 @@ impl Number {
 }
 
 impl Number {
-    /// The number that a float is, with all its digits. `Number::from` of a literal has the shortest digits instead.
+    /// Returns the exact value of a float, with all its digits. `Literal::from` uses the shortest digits instead.
     pub fn exactly(value: f64) -> Number {
         if value.is_nan() {
             return Number::Nan;
@@ -125,13 +125,13 @@ impl Number {
         if value.is_infinite() {
             return Number::Infinite { is_negative: value < 0.0 };
         }
-        // No double has more digits behind the point.
+        // No double has more digits after the point.
         let text = format!("{value:.1074}");
         let text = text.trim_end_matches('0');
         Number::parse(text).unwrap_or(Number::Nan)
     }
 
-    /// The order of two numbers as they are written, without rounding; `None` if one is NaN.
+    /// Compares two numbers as written, without rounding; `None` if one is NaN.
     pub fn compare(&self, other: &Number) -> Option<Ordering> {
         Some(match (self.sign()?, other.sign()?) {
             (a, b) if a != b => a.cmp(&b),
@@ -141,7 +141,7 @@ impl Number {
         })
     }
 
-    /// -2 and 2 are the infinities.
+    /// Returns the sign as -1, 0 or 1; -2 and 2 are the infinities. `None` for NaN.
     fn sign(&self) -> Option<i8> {
         let signed = |is_negative: bool, size: i8| if is_negative { -size } else { size };
         match self {
@@ -152,9 +152,9 @@ impl Number {
         }
     }
 
-    /// Of finite numbers that are not zero.
+    /// Compares the magnitudes of finite numbers that are not zero.
     fn compare_magnitude(&self, other: &Number) -> Ordering {
-        // How many digits are before the point, and the digits that count.
+        // Returns the number of digits before the point, and the significant digits.
         let parts = |number: &Number| match number {
             Number::Finite { digits, scale, .. } => {
                 (digits.len() as i64 - i64::from(*scale), digits.trim_end_matches('0').to_owned())
@@ -165,7 +165,7 @@ impl Number {
     }
 }
 
-/// What a number may have before or after the point: a double needs no more than 1,075.
+/// Maximum number of digits, and of the scale: a double needs no more than 1,075.
 const MOST_DIGITS: usize = 1_100;
 
 impl fmt::Display for Number {
@@ -215,7 +215,7 @@ macro_rules! from_integers {
                 let text = value.to_string();
                 let magnitude = text.trim_start_matches('-');
                 let is_negative = magnitude.len() < text.len();
-                // No number has zeros in front.
+                // Digits have no leading zeros.
                 let digits = Digits::from(magnitude.trim_start_matches('0'));
                 Literal::Number(Number::Finite { is_negative, digits, scale: 0 })
             }
@@ -226,14 +226,14 @@ macro_rules! from_integers {
 from_integers!(i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
 
 impl From<f64> for Literal {
-    /// The number that the shortest digits stand for which are read as this value again.
+    /// Returns the number with the shortest digits that are read as this value.
     fn from(value: f64) -> Self {
         Literal::Number(Number::parse(&value.to_string()).unwrap_or(Number::Nan))
     }
 }
 
 impl From<f32> for Literal {
-    /// The value as an `f64`.
+    /// Converts the value to `f64` first.
     fn from(value: f32) -> Self {
         f64::from(value).into()
     }

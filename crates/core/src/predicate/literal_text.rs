@@ -1,10 +1,10 @@
-//! The text of literals: dates, times, timestamps and bytes.
+//! Parses the text of literals: dates, times, timestamps and bytes.
 
 use super::Literal;
 use marquetry_base::datetime_text::{Moment, date, moment, time_of_day};
 use marquetry_base::from_hex;
 
-/// A literal whose type stands before the text.
+/// Parses a literal with its type before the text.
 pub(super) fn typed(kind: &str, text: &str) -> Result<Literal, String> {
     let found = match kind {
         "date" => date(text).map(Literal::Date),
@@ -22,12 +22,12 @@ pub(super) fn typed(kind: &str, text: &str) -> Result<Literal, String> {
     found.ok_or_else(|| format!("{text:?} is no {kind}; it is written {form}"))
 }
 
-/// A timestamp, or the midnight of a date.
+/// Parses a timestamp, or the midnight of a date.
 pub(super) fn timestamp(text: &str) -> Option<Moment> {
     moment(text).or_else(|| date(text).map(Moment::midnight))
 }
 
-/// Nanoseconds of a time as it is shown where it is none of a day: `-00:00:01.500`, `24:00:00`.
+/// Parses a time outside of a day, as it is printed, to nanoseconds: `-00:00:01.500`, `24:00:00`.
 pub(super) fn odd_time(text: &str) -> Option<i64> {
     let (sign, text) = match text.strip_prefix('-') {
         Some(text) => (-1, text),

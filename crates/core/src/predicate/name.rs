@@ -1,14 +1,14 @@
 //! Column names in predicates: paths with dots between their parts.
 //!
-//! A name with a dot in it stands in double quotes: `"a.b"` is a column of this name, and `a.b` is field `b` of `a`. Only where
-//! there is no such field, `a.b` is a column of this name, too.
+//! A name with a dot in it is in double quotes: `"a.b"` is a column with this name, and `a.b` is field `b` of `a`. If
+//! there is no such field, `a.b` means a column with this name as well.
 
 use super::lex::{is_plain_name, path_len};
 use super::literal::Number;
 use marquetry_base::{quote_name, unquote};
 use std::fmt;
 
-/// The names that a path is made of.
+/// Returns the names that a path consists of.
 ///
 /// ```
 /// use marquetry_core::predicate::names_of;
@@ -19,12 +19,12 @@ pub fn names_of(path: &str) -> Vec<String> {
     names(path).map(|(name, _)| name).collect()
 }
 
-/// Whether a name of the path is in quotes, so that no dot is part of another.
+/// Whether a name of the path is in quotes, so that no unquoted name contains a dot.
 pub(super) fn is_quoted(path: &str) -> bool {
     names(path).any(|(_, is_quoted)| is_quoted)
 }
 
-/// The path of these names: in quotes those that could not be told otherwise.
+/// Returns the path of these names, with quotes where they are needed to parse it.
 pub(super) fn path_of<S: AsRef<str>>(names: &[S]) -> String {
     let each = names.iter().map(|name| match name.as_ref() {
         name if name.contains(['.', ':']) || name.starts_with('"') => quote_name(name),
@@ -33,8 +33,8 @@ pub(super) fn path_of<S: AsRef<str>>(names: &[S]) -> String {
     each.collect::<Vec<_>>().join(".")
 }
 
-/// What a path may stand for, most likely first: a path of names and nothing else; a column whose name has these dots in it;
-/// and what is left, a path some of whose names have dots.
+/// Returns the possible meanings of a path, most likely first: a path whose names have no dots; a column whose name has
+/// these dots; and finally a path of which some names have dots.
 ///
 /// ```
 /// use marquetry_core::predicate::meanings_of;
@@ -50,8 +50,8 @@ pub fn meanings_of(path: &str) -> Vec<String> {
     vec![names, quote_name(path), path.to_owned()]
 }
 
-/// The column of a path into a VARIANT, and the rest from the `:` on, which may end with `::` and a type; `None` if it is none. A
-/// name with a `:` in it stands in double quotes where it could be taken for one.
+/// Splits a path into a VARIANT into its column, and the rest from the `:` on, which may end with `::` and a type;
+/// `None` for other paths. A name with a `:` in it is in double quotes where it would look like such a path.
 ///
 /// ```
 /// use marquetry_core::predicate::column_and_path;
@@ -68,7 +68,7 @@ pub fn column_and_path(path: &str) -> Option<(&str, &str)> {
     (!column.is_empty() && path_len(rest) == rest.len()).then_some((column, rest))
 }
 
-/// The names of a path, and whether each is in quotes.
+/// Iterates over the names of a path, and whether each is in quotes.
 fn names(path: &str) -> impl Iterator<Item = (String, bool)> {
     let mut rest = Some(path);
     std::iter::from_fn(move || {
@@ -83,12 +83,12 @@ fn names(path: &str) -> impl Iterator<Item = (String, bool)> {
     })
 }
 
-/// The name in quotes that a path begins with, and what stands behind it: nothing or a dot.
+/// Returns the quoted name at the beginning of a path, and the rest: empty or from a dot on.
 fn name_in_quotes(path: &str) -> Option<(String, &str)> {
     unquote(path, '"').filter(|(_, behind)| behind.is_empty() || behind.starts_with('.'))
 }
 
-/// A column's path, each name in quotes if it needs them.
+/// A column's path, printed with quotes around names that need them.
 pub(super) struct Name<'a>(pub(super) &'a str);
 
 impl fmt::Display for Name<'_> {

@@ -1,7 +1,7 @@
-//! Conditions on lists, maps and groups: evaluated by the levels of one column, without assembling rows.
+//! Conditions on lists, maps and groups, evaluated by the levels of one column, without assembling rows.
 //!
-//! PERF: the elements are tested all at once, as the values of a flat column are; then one pass over the levels makes of
-//! the results of its elements that of each row.
+//! PERF: the elements are tested all at once, like the values of a flat column. Then one pass over the levels combines
+//! the results of elements to those of rows.
 
 use super::bound::{BoundPredicate, NestedKind, NestedTest};
 use super::leaf_values::{LeafValues, values_of};
@@ -10,7 +10,7 @@ use marquetry_base::{Error, Result};
 use marquetry_encoding::Bitmap;
 
 impl NestedTest {
-    /// The rows for which it is true.
+    /// Returns the rows for which the test is true.
     pub(super) fn evaluate(&self, rows: usize, columns: &[(usize, LeafValues<'_>)]) -> Result<Bitmap> {
         let leaf = values_of(columns, self.levels.column())?;
         let out = match &self.is {
@@ -50,12 +50,13 @@ impl NestedTest {
         }
     }
 
-    /// Whether a map's keys and values, of which each is one column, are in the same rows.
+    /// Whether a map's keys and values, each of which is one column, are in the same rows.
     fn has_entries_of(&self, keys: &LeafValues<'_>, values: &LeafValues<'_>) -> bool {
         keys.levels().agrees_up_to(1, self.levels.innermost(), &values.levels())
     }
 
-    /// What the entries of each row make of `start`, one after the other. Elements come with the number of their slot.
+    /// Folds the entries of each row, beginning with `start`. `next` gets the result so far, the entry, and the index
+    /// of its slot if it is an element.
     fn each_row(
         &self,
         leaf: &LeafValues<'_>,
@@ -78,14 +79,14 @@ impl NestedTest {
         bits(&rows)
     }
 
-    /// Whether the first entry of each row has a definition level of this range.
+    /// Returns whether the definition level of each row's first entry is in this range.
     fn presence(&self, rows: usize, leaf: &LeafValues<'_>, least: u8, most: u8) -> Bitmap {
         let max = self.levels.max_def();
         let is_present = |def: u8| match def > max {
             true => self.is_true_of_null,
             false => (least..=most).contains(&def),
         };
-        // A column without lists has an entry a row; one whose groups are all there has no levels.
+        // A column without lists has one entry per row; if its groups are all present, it has no levels.
         let found: Vec<u8> = match (leaf.def.is_empty(), leaf.rep.is_empty()) {
             (true, _) => vec![u8::from(is_present(max)); rows],
             (false, true) => leaf.def.iter().map(|def| u8::from(is_present(*def))).collect(),
@@ -98,7 +99,7 @@ impl NestedTest {
     }
 }
 
-/// Which elements pass.
+/// Returns which elements pass the predicate.
 fn elements(of: &BoundPredicate, column: usize, leaf: &LeafValues<'_>) -> Result<Bitmap> {
     of.evaluate(leaf.values.len(), &[(column, LeafValues { def: &[], rep: &[], ..*leaf })])
 }
@@ -107,7 +108,7 @@ fn merged(so_far: bool, element: bool, is_all: bool) -> bool {
     if is_all { so_far && element } else { so_far || element }
 }
 
-/// Whether the number of elements of each row is wanted; that of a null list never is.
+/// Returns whether `is_wanted` is true for the number of elements of each row; a null list never passes.
 fn counts(levels: &ListLevels, leaf: &LeafValues<'_>, is_wanted: impl Fn(u64) -> bool) -> Bitmap {
     let kinds = kinds(levels);
     let mut rows: Vec<Option<u64>> = Vec::new();
@@ -126,7 +127,7 @@ fn counts(levels: &ListLevels, leaf: &LeafValues<'_>, is_wanted: impl Fn(u64) ->
     rows.iter().map(|count| count.is_some_and(&is_wanted)).collect()
 }
 
-/// What entries are, by their definition level.
+/// Returns the meaning of entries by their definition level.
 fn kinds(levels: &ListLevels) -> [Entry; 256] {
     std::array::from_fn(|def| levels.entry(def as u8))
 }

@@ -21,7 +21,7 @@ use super::{BBox, ColumnPath, Comparison, Literal, Pattern, Predicate, col};
 use marquetry_base::{Error, Result};
 
 impl Predicate {
-    /// Reads a predicate as SQL writes it after WHERE.
+    /// Parses a predicate in the syntax of SQL after WHERE.
     ///
     /// ```text
     /// = != <> < <= > >=     in (1, 2)     between 1 and 2     is null     is_nan(x)     and  or  not  ( )
@@ -39,19 +39,19 @@ impl Predicate {
     ///            payload:a is null     payload:a is missing     payload:a is variant null
     /// ```
     ///
-    /// Dates, times, timestamps, UUIDs, numbers and booleans may be given as mere strings too; geometries, of which `=` and `!=` are asked, as
-    /// well-known text; bytes with `\xNN` for those that are no text. `is null`, `in`, `between`, `like` and `ilike`
-    /// may have a `not`. [`Pattern`] says what patterns are.
+    /// Dates, times, timestamps, UUIDs, numbers and booleans may also be given as strings; geometries, which support
+    /// `=` and `!=`, as well-known text; and bytes that are not text with `\xNN`. `is null`, `in`, `between`, `like`
+    /// and `ilike` may have a `not`. [`Pattern`] describes patterns.
     ///
-    /// Fails with the place of what is not understood.
+    /// Fails with the position of the text that is not understood.
     pub fn parse(text: &str) -> Result<Self> {
         Self::parse_with_lists(text, &|_| {
             Err(Error::argument("lists in files are not read here: write the values in parentheses"))
         })
     }
 
-    /// Reads a predicate in which values may be in files: `id in @ids.txt`, `id in @'my ids.txt'`. `read_list` gives the values
-    /// of a file by its name. Values that are text do for columns of any type.
+    /// Parses a predicate in which lists may be in files: `id in @ids.txt`, `id in @'my ids.txt'`. `read_list` returns
+    /// the values of a file by its name. Values given as text are valid for columns of any type.
     ///
     /// ```
     /// use marquetry_core::predicate::{Literal, Predicate, col};
@@ -69,7 +69,7 @@ impl Predicate {
     }
 }
 
-/// Deepest nesting: the stack has to hold it.
+/// Maximum nesting depth, which the stack must hold.
 const DEPTH: usize = 100;
 
 impl Parser<'_> {
@@ -172,7 +172,7 @@ impl Parser<'_> {
             "starts_with" => column.starts_with(self.literal()?),
             "ends_with" => column.ends_with(self.string()?),
             "contains" if self.is_string() => column.contains(self.string()?),
-            // Only a list contains what is neither text nor bytes.
+            // Only a list contains values that are neither text nor bytes.
             "contains" => column.eq(self.literal()?).any(),
             "bbox_intersects" => column.bbox_intersects(self.bbox()?),
             _ => column.matches(self.pattern(Pattern::Regex)?),
@@ -184,7 +184,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The numbers of a box, with commas between them.
+    /// Parses the numbers of a box, separated by commas.
     fn bbox(&mut self) -> Result<BBox> {
         let start = self.next;
         let mut numbers = vec![self.float()?];
@@ -194,7 +194,7 @@ impl Parser<'_> {
         BBox::of_numbers(&numbers).map_err(|error| self.wrong_at(start, error.to_string()))
     }
 
-    /// What is asked of the elements of a list. The parenthesis is open.
+    /// Parses the predicate on elements of a list, after the opening parenthesis.
     fn elements(&mut self) -> Result<Predicate> {
         let start = self.next;
         let column = self.column().ok().filter(|_| self.take_sign(")"));
@@ -214,7 +214,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What is asked of an element, or of a map's value: nothing that has elements again, nor another column.
+    /// Parses a predicate on an element or a map's value. It must not use elements again, nor another column.
     fn of_value(&mut self, part: impl FnOnce(&mut Self) -> Result<Predicate>) -> Result<Predicate> {
         let start = self.next;
         let out = part(self)?;
@@ -224,7 +224,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The number of elements. The parenthesis is open.
+    /// Parses a comparison of the number of elements, after the opening parenthesis.
     fn cardinality(&mut self) -> Result<Predicate> {
         let column = col(self.column()?);
         self.expect(")")?;
@@ -242,7 +242,7 @@ impl Parser<'_> {
         Ok(negated_if(is_negated, low.and(column.cardinality(Comparison::Le, self.count()?))))
     }
 
-    /// What follows a column.
+    /// Parses what follows a column.
     fn comparison(&mut self, column: ColumnPath) -> Result<Predicate> {
         if let Some(is) = self.sign() {
             return match self.is_column() {
@@ -290,7 +290,7 @@ impl Parser<'_> {
         Ok(negated_if(is_negated, out))
     }
 
-    /// What stands behind `is`, and is true or false of null, too.
+    /// Parses what follows `is`; the result is never unknown.
     fn state(&mut self, column: ColumnPath) -> Result<Predicate> {
         if self.take_word("null") || self.take_word("unknown") {
             return Ok(col(column).is_null());
@@ -327,7 +327,7 @@ impl Parser<'_> {
         Ok(col(column).is_distinct_from_literal(self.literal()?))
     }
 
-    /// `(a, b) < (1, 2)`: by the first of them that differs. The parenthesis is open.
+    /// Parses `(a, b) < (1, 2)`, after the opening parenthesis; the first pair that differs decides.
     fn tuple(&mut self) -> Result<Predicate> {
         let at = self.next;
         let mut columns = vec![self.column()?];
@@ -346,7 +346,7 @@ impl Parser<'_> {
         Ok(Predicate::compare_tuple(is, columns.into_iter().zip(literals)))
     }
 
-    /// Whether columns in parentheses follow, with commas between them: a tuple, and no predicate.
+    /// Whether a tuple follows, which is columns in parentheses separated by commas, instead of a predicate.
     fn is_tuple(&self) -> bool {
         let mut at = self.next;
         while let Some(Token { is: Piece::Word(_) | Piece::Quoted(_), .. }) = self.tokens.get(at) {
@@ -359,7 +359,7 @@ impl Parser<'_> {
         false
     }
 
-    /// `5 < a`, or a constant.
+    /// Parses `5 < a`, or a constant.
     fn reversed(&mut self) -> Result<Predicate> {
         let at = self.next;
         let literal = self.literal()?;
@@ -377,7 +377,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A pattern with what follows `escape`, if that is there. The pattern is checked, so that the error has its place.
+    /// Parses a pattern, with its `escape` if there is one. Checks the pattern, so that an error has its position.
     fn pattern(&mut self, make: fn(String) -> Pattern) -> Result<Pattern> {
         let at = self.next;
         let Piece::Text(mut text) = self.peek().clone() else {
@@ -398,7 +398,7 @@ impl Parser<'_> {
     }
 }
 
-/// A LIKE pattern whose escape character is another one, with backslashes in its place.
+/// Replaces another escape character of a LIKE pattern by backslashes.
 fn with_backslashes(pattern: &str, escape: &str) -> Result<String, String> {
     let mut chars = escape.chars();
     let (Some(escape), None) = (chars.next(), chars.next()) else {

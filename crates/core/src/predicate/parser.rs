@@ -7,25 +7,25 @@ use super::name::path_of;
 use super::{Comparison, Literal, Number};
 use marquetry_base::{Error, Result};
 
-/// The pieces, and how many of them were taken.
+/// A cursor over the tokens of a predicate; `next` is the index of the next one.
 pub(super) struct Parser<'a> {
-    /// The values that are in a file.
+    /// Returns the values in a file, by its name.
     pub(super) read_list: &'a dyn Fn(&str) -> Result<Vec<Literal>>,
     pub(super) tokens: Vec<Token>,
     pub(super) next: usize,
-    /// How many parentheses and negations are open.
+    /// Number of open parentheses and negations.
     pub(super) depth: usize,
 }
 
 impl<'a> Parser<'a> {
-    /// Nothing was taken. Fails if the text is not made of words, numbers, strings and signs.
+    /// Creates a parser at the first token. Fails if the text does not consist of words, numbers, strings and signs.
     pub(super) fn new(text: &str, read_list: &'a dyn Fn(&str) -> Result<Vec<Literal>>) -> Result<Self> {
         Ok(Parser { read_list, tokens: tokens(text)?, next: 0, depth: 0 })
     }
 }
 
 impl Parser<'_> {
-    /// Whether a column follows where a literal may.
+    /// Whether a column follows, where a literal may follow as well.
     pub(super) fn is_column(&self) -> bool {
         match self.peek() {
             Piece::Quoted(_) => true,
@@ -44,7 +44,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Text or bytes.
+    /// Parses text or bytes.
     pub(super) fn string(&mut self) -> Result<Literal> {
         let at = self.next;
         match self.literal()? {
@@ -53,7 +53,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The key of a map in brackets, if one follows.
+    /// Parses the key of a map in brackets, if one follows.
     pub(super) fn key(&mut self) -> Result<Option<Literal>> {
         if !self.take_sign("[") {
             return Ok(None);
@@ -63,7 +63,7 @@ impl Parser<'_> {
         Ok(Some(key))
     }
 
-    /// A number, the nearest that a double can be.
+    /// Parses a number, rounded to the nearest double.
     pub(super) fn float(&mut self) -> Result<f64> {
         let at = self.next;
         match self.literal()? {
@@ -126,7 +126,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// Whether a word begins a literal and is no column.
+    /// Whether the next word begins a literal, and is not a column.
     pub(super) fn is_literal(&self) -> bool {
         let Piece::Word(word) = self.peek() else { return false };
         let is_before_text = matches!(self.tokens[self.next + 1].is, Piece::Text(_));
@@ -194,7 +194,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn peek(&self) -> &Piece {
-        // The end is never passed.
+        // The last token, which is the end, is never passed.
         &self.tokens[self.next.min(self.tokens.len() - 1)].is
     }
 

@@ -1,7 +1,8 @@
 //! Resolves the path in a predicate to a column.
 //!
-//! A path is that of a column in the file (`tags.list.element`), or that of Arrow, which leaves out what a list is made of
-//! (`tags`, and `points.x` for a field of its elements; `attributes.key` and `attributes.value` for those of a map).
+//! A path is that of a column in the file (`tags.list.element`), or that of Arrow, which omits the inner groups of a
+//! list (`tags`, and `points.x` for a field of its elements; `attributes.key` and `attributes.value` for those of a
+//! map).
 
 use super::name::{is_quoted, names_of, path_of};
 use crate::logical_type::LogicalType;
@@ -9,7 +10,8 @@ use crate::nesting::{FieldKind, NestedField};
 use crate::schema::{Leaf, NodeKind, Schema, unknown_column};
 use marquetry_base::{Error, Result};
 
-/// Whether a predicate's path names something in a schema: a column, a list, a map or a struct, or a field of their elements.
+/// Whether a predicate's path exists in a schema: as a column, a list, a map or a struct, or as a field of their
+/// elements.
 ///
 /// ```
 /// use marquetry_core::predicate::names_column;
@@ -23,17 +25,18 @@ pub fn names_column(schema: &Schema, path: &str) -> bool {
     is_there(schema, Names::Parts(&names_of(path))) || !is_quoted(path) && is_there(schema, Names::Text(path))
 }
 
-/// How names follow each other in a path.
+/// The form in which a path is compared with names.
 #[derive(Clone, Copy)]
 enum Names<'a> {
-    /// One after the other.
+    /// A list of names.
     Parts(&'a [String]),
-    /// With dots between them, which names may have, too.
+    /// Text with dots between names, which may also contain dots.
     Text(&'a str),
 }
 
 impl<'a> Names<'a> {
-    /// What stands behind a name: `None` if the path does not begin with it, `Some(None)` if that is all of it.
+    /// Returns the rest of the path after a name: `None` if the path does not begin with it, `Some(None)` if nothing
+    /// follows.
     fn behind(self, name: &str) -> Option<Option<Names<'a>>> {
         match self {
             Names::Parts(names) => match names.split_first()? {
@@ -57,19 +60,20 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether a schema has something of this path. A path that several columns have is there all the same.
+/// Whether a schema has a column or field with this path, or several.
 fn is_there(schema: &Schema, names: Names<'_>) -> bool {
     exact(schema, names).map_or(true, |found| found.is_some())
         || at(schema, names).map_or(true, |found| found.is_some())
 }
 
-/// What `find` finds by the names of a path, or else, unless there are quotes in it, by the path as the dotted name of a column.
+/// Returns what `find` finds by the names of a path, if these exist. Otherwise, unless there are quotes in the path, by
+/// the path as the dotted name of a column.
 fn found<T>(
     schema: &Schema,
     path: &str,
     find: impl Fn(&Schema, Names<'_>) -> Result<Option<T>>,
 ) -> Result<Option<T>> {
-    // PERF: without dots both are the same.
+    // PERF: without dots both searches are the same.
     let is_text =
         !is_quoted(path) && (!path.contains('.') || !is_there(schema, Names::Parts(&names_of(path))));
     match is_text {
@@ -78,7 +82,7 @@ fn found<T>(
     }
 }
 
-/// The column of this path, which has one value a row.
+/// Returns the column with this path, which must have one value per row.
 pub(super) fn flat_column(schema: &Schema, path: &str) -> Result<usize> {
     let Some(column) = exact_column(schema, path)? else {
         return Err(match field_at(schema, path)? {
@@ -102,7 +106,7 @@ pub(super) fn flat_column(schema: &Schema, path: &str) -> Result<usize> {
     }
 }
 
-/// The column of this path, which is inside of a list or a map.
+/// Returns the column with this path, which must be inside a list or a map.
 pub(super) fn element_column(schema: &Schema, path: &str) -> Result<usize> {
     let column = match exact_column(schema, path)? {
         Some(column) => column,
@@ -136,7 +140,7 @@ pub(super) fn element_column(schema: &Schema, path: &str) -> Result<usize> {
     }
 }
 
-/// The columns of the keys and of the values of the map at this path.
+/// Returns the columns of the keys and of the values of the map at this path.
 pub(super) fn map_at(schema: &Schema, path: &str) -> Result<(usize, usize)> {
     let wrong = |message: &'static str| Err(Error::argument(message).in_column(path));
     let Some(field) = field_at(schema, path)? else { return Err(unknown_column(schema, path)) };
@@ -156,14 +160,14 @@ pub(super) fn map_at(schema: &Schema, path: &str) -> Result<(usize, usize)> {
     }
 }
 
-/// The list or map at this path, which is in no other; `None` if something else is there, or nothing.
+/// Returns the list or map at this path, outside of other lists; `None` if there is none.
 pub(super) fn list_at(schema: &Schema, path: &str) -> Result<Option<NestedField>> {
     let found = list_or_group_at(schema, path)?;
     Ok(found.filter(|field| matches!(field.kind, FieldKind::List(_) | FieldKind::Map(_))))
 }
 
-/// The list, map or struct at this path, which is in no list; `None` if a column is there that has one value a row, or
-/// nothing.
+/// Returns the list, map or struct at this path, outside of lists; `None` if there is none, or the path is that of a
+/// column with one value per row.
 pub(super) fn list_or_group_at(schema: &Schema, path: &str) -> Result<Option<NestedField>> {
     let is_flat = |column: usize| schema.column(column).max_rep() == 0;
     if exact_column(schema, path)?.is_some_and(is_flat) {
@@ -173,7 +177,7 @@ pub(super) fn list_or_group_at(schema: &Schema, path: &str) -> Result<Option<Nes
     Ok(field.filter(|field| field.rep == 0 && !matches!(field.kind, FieldKind::Leaf(_))))
 }
 
-/// The column that has this very path in the file.
+/// Returns the column with exactly this path in the file.
 fn exact_column(schema: &Schema, path: &str) -> Result<Option<usize>> {
     found(schema, path, exact).map_err(|error| error.in_column(path))
 }
@@ -187,7 +191,7 @@ fn exact(schema: &Schema, names: Names<'_>) -> Result<Option<usize>> {
     }
 }
 
-/// The field at a path of Arrow's.
+/// Returns the field at a path in Arrow's form.
 fn field_at(schema: &Schema, path: &str) -> Result<Option<NestedField>> {
     found(schema, path, at).map_err(|error| error.in_column(path))
 }
@@ -195,7 +199,7 @@ fn field_at(schema: &Schema, path: &str) -> Result<Option<NestedField>> {
 fn at(schema: &Schema, names: Names<'_>) -> Result<Option<NestedField>> {
     let mut found = None;
     for root in 0..schema.fields().len() {
-        // PERF: only the field that the path begins with is looked into.
+        // PERF: searches only the field with which the path begins.
         if names.behind(schema.fields()[root].name()).is_none() {
             continue;
         }
@@ -225,7 +229,7 @@ fn below<'a>(fields: &'a [NestedField], names: Names<'_>) -> Result<Option<&'a N
     Ok(found)
 }
 
-/// The fields of a struct, or of the elements of a list.
+/// Returns the fields of a struct, or of the elements of a list.
 fn fields_of(field: &NestedField) -> &[NestedField] {
     match &field.kind {
         FieldKind::Leaf(_) => &[],
@@ -266,7 +270,7 @@ fn is_group(schema: &Schema, path: &str, leaf: &Leaf) -> Error {
     Error::argument(message)
 }
 
-/// The path of the VARIANT that a column is a part of.
+/// Returns the path of the VARIANT that contains the column.
 fn variant_of(schema: &Schema, leaf: &Leaf) -> Option<String> {
     let mut nodes = schema.fields();
     for (depth, name) in leaf.path().iter().enumerate() {
@@ -293,7 +297,7 @@ fn unknown_or_in_variant(schema: &Schema, path: &str) -> Error {
     }
 }
 
-/// Whether a group that the column is in has this path; if none has, dots are part of names.
+/// Whether a group around the column has this path; if none has, the dots are part of names.
 #[cold]
 fn is_in_group(path: &str, leaf: &Leaf) -> bool {
     let names = leaf.path();

@@ -1,4 +1,4 @@
-//! Patterns of text: LIKE, ILIKE, regular expressions, and text that is anywhere or at the end.
+//! Patterns of text: LIKE, ILIKE, regular expressions, and text that is contained or at the end.
 
 use super::blocks::of_blocks;
 use super::ignoring_case::TextIgnoringCase;
@@ -11,37 +11,38 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::literal::Extractor;
 use std::fmt;
 
-/// A pattern, and which language it is written in. The [`Predicate::parse`](super::Predicate::parse) table has their syntax.
+/// A pattern in one of several languages. The [`Predicate::parse`](super::Predicate::parse) table has their syntax.
 ///
-/// Patterns are matched with the bytes of a value. A character is a code point of UTF-8; of bytes that are not UTF-8 each is
-/// one for `_` of LIKE, and none for ILIKE and regular expressions.
+/// Patterns are matched with the bytes of a value. A character is a code point of UTF-8. A byte that is not UTF-8 is a
+/// character for `_` of LIKE, but not for ILIKE and regular expressions.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Pattern {
-    /// `%` is any text, `_` any character; a backslash takes the meaning from what follows it. Matches the whole value.
+    /// `%` matches any text, `_` any character, and a backslash makes the next character literal. Matches the whole
+    /// value.
     Like(String),
-    /// The same without regard to case, by the simple case folding of Unicode: `ß` is not `ss`.
+    /// Like `Like`, ignoring case by the simple case folding of Unicode: `ß` is not `ss`.
     ILike(String),
-    /// A regular expression in the syntax of the `regex` crate, found anywhere in the value.
+    /// A regular expression in the syntax of the `regex` crate, which may match anywhere in the value.
     Regex(String),
-    /// The same without regard to case, by the simple case folding of Unicode.
+    /// Like `Regex`, ignoring case by the simple case folding of Unicode.
     RegexIgnoringCase(String),
-    /// Anywhere in the value.
+    /// Text or bytes anywhere in the value.
     Contains(Literal),
-    /// At the end of the value.
+    /// Text or bytes at the end of the value.
     EndsWith(Literal),
 }
 
-/// How much memory a compiled regular expression may take, and its lazily built automaton as well: 4 MiB each.
+/// Maximum memory of a compiled regular expression, and of its lazily built automaton: 4 MiB each.
 const REGEX_BYTES: usize = 4 << 20;
 
-/// A pattern that is ready to be matched.
+/// A compiled pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Matcher {
     pattern: Pattern,
     how: How,
     prefix: Vec<u8>,
-    /// Text that every match has.
+    /// Text that every match contains.
     required: Option<TextSearch>,
 }
 
@@ -54,14 +55,14 @@ enum How {
 }
 
 impl Pattern {
-    /// Makes it ready. The error is a sentence that says what is wrong with it.
+    /// Compiles the pattern. The error is a sentence about what is wrong with it.
     pub(super) fn matcher(&self) -> Result<Matcher, String> {
         let search = |text: &[u8]| TextSearch::new(vec![Needle::exact(text)]);
         let (how, prefix, required) = match self {
             Pattern::Like(pattern) => {
                 let like = LikeMatcher::new(pattern)?;
                 let prefix = like.prefix().to_vec();
-                // PERF: most patterns are of this form, and a search is all that they need.
+                // PERF: most patterns have this form, and a substring search is all that they need.
                 match like.texts() {
                     Some(texts) => {
                         let needles = texts.into_iter().map(Needle::exact).collect();
@@ -98,7 +99,7 @@ impl Pattern {
         Ok(Matcher { pattern: self.clone(), how, prefix, required })
     }
 
-    /// The text of the condition that a column matches it.
+    /// Prints the condition that a column matches the pattern.
     pub(super) fn display<'a>(&'a self, column: &'a dyn fmt::Display) -> impl fmt::Display + 'a {
         fmt::from_fn(move |f| {
             let quoted = |pattern: &str| Literal::Text(pattern.to_owned());
@@ -129,7 +130,7 @@ fn regex(pattern: &str, ignores_case: bool) -> Result<Regex, String> {
         regex::Error::CompiledTooBig(limit) => {
             format!("the regular expression needs more than {limit} bytes")
         }
-        // The message has the expression with a mark below it, and the reason in its last line.
+        // The message shows the expression with a mark below it, and the reason in its last line.
         error => {
             let message = error.to_string();
             let reason = message.lines().last().unwrap_or_default().trim_start_matches("error: ");
@@ -138,24 +139,24 @@ fn regex(pattern: &str, ignores_case: bool) -> Result<Regex, String> {
     })
 }
 
-/// What all values begin with that an expression matches: its plain characters behind `^`.
+/// Returns the bytes that every match of an expression begins with: its plain characters after `^`.
 fn prefix_of_regex(pattern: &str) -> Vec<u8> {
     let Some(rest) = pattern.strip_prefix('^') else { return Vec::new() };
-    // Alternatives may begin otherwise.
+    // Alternatives may begin differently.
     if rest.contains('|') {
         return Vec::new();
     }
     let is_plain = |c: char| c.is_alphanumeric() || " /:-_,;=&%@<>!~\"'".contains(c);
     let len = rest.find(|c| !is_plain(c)).unwrap_or(rest.len());
     let mut prefix = rest[..len].to_owned();
-    // The character before one of these need not be there, or not once.
+    // The character before one of these may be absent or repeated.
     if rest[len..].starts_with(['*', '?', '{', '+']) {
         prefix.pop();
     }
     prefix.into_bytes()
 }
 
-/// Text that every match of an expression begins with, if that is more than a character or two.
+/// Returns text that every match of an expression begins with, if it has at least [`LEAST_TEXT`] bytes.
 fn text_of_regex(pattern: &str) -> Option<Vec<u8>> {
     let syntax = ParserBuilder::new().utf8(false).build().parse(pattern).ok()?;
     let first = Extractor::new().extract(&syntax);
@@ -165,7 +166,7 @@ fn text_of_regex(pattern: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Shorter text is in most strings.
+/// Minimum length of text to search for: shorter text is in most strings.
 const LEAST_TEXT: usize = 3;
 
 impl Matcher {
@@ -179,7 +180,7 @@ impl Matcher {
         }
     }
 
-    /// Which values match.
+    /// Returns which values match.
     pub(super) fn matches_each(&self, values: &StringViews) -> Bitmap {
         if let How::Search(search) = &self.how {
             return search.matches_each(values);
@@ -193,7 +194,7 @@ impl Matcher {
         })
     }
 
-    /// What all values begin with that match; empty if nothing is known.
+    /// Returns the bytes that every match begins with; empty if none are known.
     pub(crate) fn prefix(&self) -> &[u8] {
         &self.prefix
     }

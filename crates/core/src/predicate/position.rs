@@ -1,4 +1,4 @@
-//! Places a literal in the order of a column's type: equal to a value, between two, or outside of all.
+//! Places a literal in the order of a column's values: equal to a value, between two, or outside of all.
 
 mod float;
 mod integer;
@@ -22,7 +22,7 @@ use marquetry_encoding::PhysicalType;
 use place::Found;
 use time::{of_bare_time, of_date, of_int96, of_time, of_timestamp};
 
-/// A number or a boolean that is written as text, as lists of values and other SQL have them.
+/// Parses a number or a boolean that is written as text, as in lists of values and other SQL dialects.
 fn unquoted(leaf: &Leaf, literal: &Literal) -> Option<Literal> {
     let Literal::Text(text) = literal else { return None };
     let is_number = match (leaf.logical(), leaf.physical()) {
@@ -40,8 +40,8 @@ fn unquoted(leaf: &Leaf, literal: &Literal) -> Option<Literal> {
     Number::parse(text).filter(|_| is_number).map(Literal::Number)
 }
 
-/// Where `literal`, which is not NULL, stands. Fails if it is of another kind than the column. `bare` says what the column counts if it
-/// has integers of which the schema says nothing.
+/// Returns the place of `literal`, which must not be NULL. Fails if it is of another kind than the column. `bare`
+/// returns the meaning of a column of integers without a logical type.
 pub(super) fn position(
     leaf: &Leaf,
     literal: &Literal,
@@ -99,7 +99,8 @@ fn of_bytes(literal: &Literal) -> Found {
     }
 }
 
-/// The bytes of a text, where it is what those of the column are shown as: with `\xNN` for those that are no text, and for a backslash.
+/// Returns the bytes of a text that is the printed form of the column's bytes: it has `\xNN` for bytes that are not
+/// text, and for a backslash.
 pub(super) fn as_shown(leaf: &Leaf, literal: &Literal) -> Option<Literal> {
     let is_shown =
         leaf.physical() == PhysicalType::ByteArray && !leaf.logical().is_some_and(LogicalType::is_text);
@@ -109,7 +110,7 @@ pub(super) fn as_shown(leaf: &Leaf, literal: &Literal) -> Option<Literal> {
     }
 }
 
-/// The bytes of a text where `\xNN` stands for one; `None` if it has no backslash, or one that means something else.
+/// Replaces `\xNN` in a text by bytes; `None` if it has no backslash, or one with another meaning.
 fn unescaped(text: &str) -> Option<Vec<u8>> {
     let (first, escapes) = text.split_once('\\')?;
     let mut bytes = first.as_bytes().to_vec();
@@ -122,7 +123,7 @@ fn unescaped(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What is no geometry is shown as digits.
+/// Places text or bytes in a column of geometries. Invalid geometries are printed as hexadecimal digits.
 fn of_geometry(literal: &Literal) -> Found {
     let bytes = match literal {
         Literal::Bytes(bytes) => Some(bytes.clone()),
@@ -134,7 +135,8 @@ fn of_geometry(literal: &Literal) -> Found {
         .ok_or("a geometry is written 'POINT (1 2)', in well-known text, or X'0101', in well-known binary")
 }
 
-/// Text may also be the digits that such bytes are shown as, twice as long as any value.
+/// Places text or bytes. Text may also be hexadecimal digits, the printed form of such bytes, which is twice as long as
+/// a value.
 fn of_fixed(literal: &Literal, width: usize) -> Found {
     match literal {
         Literal::Text(text) if text.len() == 2 * width && width > 0 => match from_hex(text) {
@@ -147,7 +149,7 @@ fn of_fixed(literal: &Literal, width: usize) -> Found {
 
 fn of_uuid(literal: &Literal) -> Found {
     let bytes = match literal {
-        // Of any length: the column may be one of byte strings in other files of a table.
+        // Bytes of any length: the column may be one of byte strings in other files of a table.
         Literal::Bytes(bytes) => Some(bytes.clone()),
         Literal::Text(text) => from_hex(&text.replace('-', "")).filter(|bytes| bytes.len() == 16),
         _ => None,

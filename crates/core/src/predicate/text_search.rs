@@ -5,7 +5,7 @@
 //!              └──────────── span ───────────────┘             that do not have the text, and what is between them
 //! ```
 //!
-//! PERF: strings of a page stand one behind the other. What a search costs to begin is paid where the text is found, and not
+//! PERF: the strings of a page are adjacent. The cost of starting a search is paid where the text is found, instead of
 //! for each string.
 
 use super::blocks::{VALUES_PER_BLOCK, of_blocks};
@@ -13,7 +13,7 @@ use super::ignoring_case::TextIgnoringCase;
 use marquetry_encoding::{Bitmap, StringViews};
 use memchr::memmem::Finder;
 
-/// Text, and how it is found.
+/// A text to find, and the searcher for it.
 #[derive(Debug, Clone)]
 pub(super) enum Needle {
     Exact(Box<Finder<'static>>),
@@ -32,7 +32,7 @@ impl Needle {
         }
     }
 
-    /// Where it begins first.
+    /// Returns the first position of the text.
     fn find(&self, bytes: &[u8]) -> Option<usize> {
         match self {
             Needle::Exact(finder) => finder.find(bytes),
@@ -41,11 +41,11 @@ impl Needle {
     }
 }
 
-/// Texts that a string has one behind the other.
+/// A search for texts that a string must contain one after the other.
 #[derive(Debug, Clone)]
 pub(super) struct TextSearch {
     needles: Vec<Needle>,
-    /// The bytes of all of them.
+    /// Total length of the texts in bytes.
     len: usize,
 }
 
@@ -55,7 +55,8 @@ impl TextSearch {
         TextSearch { needles, len }
     }
 
-    /// Whether a string has them. Each is taken where it is found first: that leaves most for those behind.
+    /// Whether a string contains the texts. Each is matched at its first occurrence, which leaves most for the later
+    /// ones.
     pub(super) fn is_match(&self, string: &[u8]) -> bool {
         let mut rest = string;
         self.needles.iter().all(|needle| match needle.find(rest) {
@@ -67,7 +68,7 @@ impl TextSearch {
         })
     }
 
-    /// Which strings have them.
+    /// Returns which strings contain the texts.
     pub(super) fn matches_each(&self, strings: &StringViews) -> Bitmap {
         of_blocks(strings.len(), |start, block| {
             let views = &strings.views()[start..start + block.len()];
@@ -86,7 +87,8 @@ impl TextSearch {
         })
     }
 
-    /// The same of strings that are in `span`, which begins at `start` of their buffer, in this order, or in their views.
+    /// Like [`matches_each`](Self::matches_each), for strings that are stored in their views, or in this order in
+    /// `span`, which begins at `start` of their buffer.
     fn search_span(
         &self,
         span: &[u8],
@@ -122,15 +124,15 @@ impl TextSearch {
     }
 }
 
-/// Where text is found, going on through a span.
+/// The occurrence of a text, moving forward through a span.
 struct Cursor<'a> {
     needle: &'a Needle,
-    /// The first place, of those where it was looked for last or behind; the end of the span if there is none.
+    /// The first occurrence at or after the position searched last; the end of the span if there is none.
     at: usize,
 }
 
 impl Cursor<'_> {
-    /// Where the text ends that begins at `from` or behind it; beyond the span if there is none.
+    /// Returns where the first occurrence at or after `from` ends; beyond the span if there is none.
     #[inline]
     fn behind(&mut self, from: usize, span: &[u8]) -> usize {
         if self.at < from {
@@ -140,17 +142,18 @@ impl Cursor<'_> {
     }
 }
 
-/// Strings that are one behind the other in a buffer, or in their views.
+/// Strings that are stored in their views, or in order in one buffer.
 struct Run<'a> {
-    /// How many strings.
+    /// Number of strings.
     len: usize,
-    /// From the first to the last, and where it begins in the buffer; `None` where one search of it would not do.
+    /// The bytes from the first string to the last, which begin at `start` of the buffer; `None` if searching them at
+    /// once does not pay.
     span: Option<&'a [u8]>,
     start: usize,
 }
 
 impl<'a> Run<'a> {
-    /// The run that `views` begins with.
+    /// Returns the run at the beginning of `views`.
     fn at(views: &[u128], strings: &'a StringViews) -> Run<'a> {
         let mut place: Option<(usize, std::ops::Range<usize>)> = None;
         let (mut len, mut bytes) = (0, 0);
@@ -167,16 +170,16 @@ impl<'a> Run<'a> {
             bytes += *view as u32 as usize;
         }
         let Some((buffer, range)) = place else { return Run { len, span: None, start: 0 } };
-        // What is searched between the strings costs, too.
+        // Bytes between the strings cost as well.
         let is_dense = range.len() <= MOST_SEARCHED * bytes + LEAST_SPAN;
         let span = if is_dense { strings.buffers()[buffer].get(range.clone()) } else { None };
         Run { len, span, start: range.start }
     }
 }
 
-/// Bytes of a span for each byte of its strings.
+/// Maximum bytes of a span per byte of its strings.
 const MOST_SEARCHED: usize = 2;
-/// Of few strings.
+/// Bytes of a span that are always allowed, for runs of few strings.
 const LEAST_SPAN: usize = VALUES_PER_BLOCK;
 
 #[cfg(test)]
@@ -185,7 +188,7 @@ mod tests {
     use bytes::Bytes;
     use proptest::prelude::*;
 
-    /// As a page has them, with other bytes between them, of which some look like the text.
+    /// Returns strings as they are in a page, with other bytes between them, some of which look like the text.
     fn views(strings: &[String], between: &str) -> StringViews {
         let mut page = Vec::new();
         let mut places = Vec::new();
@@ -217,7 +220,7 @@ mod tests {
             let regex = format!("(?s{}){}", if ignores_case { "i" } else { "" }, texts.join(".*"));
             let regex = regex::Regex::new(&regex).unwrap();
             let mut views = views(&strings, &between);
-            // In any order, too, and in other buffers.
+            // Adds strings once more, in any order and in other buffers.
             if !views.is_empty() {
                 for at in order {
                     let again = views.get(at.index(views.len())).to_vec();

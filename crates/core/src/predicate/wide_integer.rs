@@ -1,4 +1,4 @@
-//! Integers of 256 bits, to compare decimals of more than 38 digits.
+//! Integers of 256 bits, for comparing decimals of more than 38 digits.
 
 /// `high * 2^128 + low`, so that the order of the fields is the order of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,7 +14,8 @@ impl From<i128> for WideInteger {
 }
 
 impl WideInteger {
-    /// Two's complement of up to 32 bytes, and more that only repeat the sign; `None` if the number is greater.
+    /// Parses two's complement of up to 32 bytes, plus bytes that only repeat the sign; `None` if the number is
+    /// greater.
     pub(super) fn from_big_endian(value: &[u8]) -> Option<Self> {
         let (high, low) = value.split_at(value.len().saturating_sub(16));
         if high.is_empty() {
@@ -23,14 +24,14 @@ impl WideInteger {
         Some(WideInteger { high: big_endian(high)?, low: u128::from_be_bytes(low.try_into().ok()?) })
     }
 
-    /// The number with so many zeros behind its decimal digits; `None` if it has more than 256 bits.
+    /// Appends zeros to the decimal digits; `None` if the result exceeds 256 bits.
     pub(super) fn with_zeros(self, zeros: u32) -> Option<Self> {
         let most = zeros.min(MOST_ZEROS);
         let number = self.times(10i128.pow(most))?;
         if zeros > most { number.with_zeros(zeros - most) } else { Some(number) }
     }
 
-    /// So many times the number; `None` if it has more than 256 bits.
+    /// Multiplies the number; `None` if the result exceeds 256 bits.
     fn times(self, multiplier: i128) -> Option<Self> {
         let (low, carry) = self.low.carrying_mul(multiplier.try_into().ok()?, 0);
         let high = self.high.checked_mul(multiplier)?.checked_add(carry.try_into().ok()?)?;
@@ -38,10 +39,10 @@ impl WideInteger {
     }
 }
 
-/// Zeros of the greatest power of ten of 128 bits.
+/// Number of zeros of the greatest power of ten in 128 bits.
 const MOST_ZEROS: u32 = 38;
 
-/// Two's complement of up to 16 bytes, and more that only repeat the sign; `None` if the number is greater.
+/// Parses two's complement of up to 16 bytes, plus bytes that only repeat the sign; `None` if the number is greater.
 pub(super) fn big_endian(value: &[u8]) -> Option<i128> {
     let sign = if value.first().is_some_and(|first| first & 0x80 != 0) { 0xff } else { 0 };
     let (more, value) = value.split_at(value.len().saturating_sub(16));

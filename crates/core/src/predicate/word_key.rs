@@ -2,7 +2,7 @@
 
 use crate::sort_order::{SortOrder, key16, key32, key64};
 
-/// The number of a value among integers in its order.
+/// Returns the key of a value: an integer that compares like the value.
 pub(super) fn key_of(order: SortOrder, value: &[u8]) -> Option<i128> {
     Some(match order {
         SortOrder::Signed32 => i32::from_le_bytes(value.try_into().ok()?).into(),
@@ -16,7 +16,7 @@ pub(super) fn key_of(order: SortOrder, value: &[u8]) -> Option<i128> {
     })
 }
 
-/// The value, PLAIN, that [`key_of`] gave this number of.
+/// Returns the PLAIN value with this [`key_of`].
 pub(super) fn value_of(order: SortOrder, key: i128) -> Word {
     let word = |bytes: u64, length| Word { bytes: bytes.to_le_bytes(), length };
     match order {

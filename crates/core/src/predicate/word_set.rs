@@ -1,22 +1,22 @@
-//! A set of 32 or 64 bit values, for `IN` lists.
+//! A set of 32-bit or 64-bit values, for `IN` lists.
 
 use super::blocks::of_blocks;
 use foldhash::fast::RandomState;
 use marquetry_encoding::Bitmap;
 use std::collections::HashSet;
 
-/// PERF: words that are close to each other are bits, and a look-up is one load. Others are looked up in a filter of a few bits
-/// a word first, which stays in the cache and is asked without a branch; only what passes it is hashed.
+/// A set of words. PERF: close words are stored as bits, where a lookup is one load. Others are first looked up in a
+/// filter of a few bits per word, which stays in the cache and needs no branch; only words that pass it are hashed.
 #[derive(Debug, Clone)]
 pub(super) enum WordSet {
     /// A bit for each word from `first` on.
     Dense { first: u64, bits: Vec<u64> },
-    /// The filter has a bit for each value of the highest bits of a product.
+    /// A hash set, and a filter with a bit for each value of a product's highest bits.
     Sparse { filter: Vec<u64>, shift: u32, words: HashSet<u64, RandomState> },
 }
 
 impl WordSet {
-    /// The set of these, which are sorted.
+    /// Creates the set of these words, which must be sorted.
     pub(super) fn new(words: &[u64]) -> Self {
         let (first, last) = match words {
             [] => return WordSet::Dense { first: 0, bits: Vec::new() },
@@ -36,7 +36,7 @@ impl WordSet {
         WordSet::Sparse { filter, shift, words: words.iter().copied().collect() }
     }
 
-    /// Which of `values` are in it, by what `word` makes of them.
+    /// Returns which of `values` are in the set, by the word that `word` returns for each.
     pub(super) fn contains_each<T>(&self, values: &[T], word: impl Fn(&T) -> u64) -> Bitmap {
         of_blocks(values.len(), |start, block| {
             let values = &values[start..start + block.len()];
@@ -59,13 +59,13 @@ impl WordSet {
     }
 }
 
-/// Most bits a word of a dense set: its bits take no more memory than its words and their hashes.
+/// Maximum bits per word of a dense set: they take no more memory than the words and their hashes would.
 const DENSE: u64 = 128;
 
-/// Of the filter: one of 8 to 16 words that are not in the set passes.
+/// Bits per word of the filter: one of 8 to 16 words that are not in the set passes.
 const BITS_PER_WORD: usize = 8;
 
-/// Moves what words differ in to the highest bits: the golden ratio as a fraction of 64 bits.
+/// Moves the bits in which words differ to the top: multiplies by the golden ratio as a fraction of 64 bits.
 fn spread(word: u64) -> u64 {
     word.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -1,11 +1,11 @@
-//! Which pruning stages can decide a predicate at all, whatever the file holds.
+//! Decides which pruning stages can rule out rows by a predicate, whatever the file contains.
 
 use super::bloom::hashes_differ;
 use super::report::Stage;
 use crate::predicate::{BoundPredicate, Condition, Edge, NestedKind, NestedTest, Node, Test};
 
 impl Stage {
-    /// Whether the stage can rule out rows by this predicate, or by a part of it, if a file has what the stage looks at.
+    /// Whether the stage can rule out rows by this predicate, or by a part of it, if a file has the information for it.
     ///
     /// ```
     /// use marquetry_core::predicate::Predicate;
@@ -20,7 +20,7 @@ impl Stage {
         match predicate.node() {
             Node::And(parts) | Node::Or(parts) => parts.iter().any(|part| self.can_decide(part)),
             Node::Is(condition) => self.can_decide_one(condition),
-            // Only bounds of two columns can be compared.
+            // Two columns can be compared by bounds only.
             Node::Compares(_) => self.has_bounds(),
             Node::Nested(test) => self.can_decide_nested(test),
         }
@@ -33,18 +33,18 @@ impl Stage {
     fn can_decide_one(self, condition: &Condition) -> bool {
         match (self, &condition.test) {
             (Stage::Dictionaries, test) => *test != Test::IsNull,
-            // One value has several forms, or there is no agreement on it.
+            // Values have several forms, or writers do not agree on their hash.
             (Stage::BloomFilters, _) if hashes_differ(condition.order) => false,
             (Stage::BloomFilters, Test::In(_)) => !condition.is_negated,
             (Stage::BloomFilters, Test::Range(Edge::Included(first), Edge::Included(last))) => {
                 first == last && !condition.is_negated
             }
             (Stage::BloomFilters, _) => false,
-            // A pattern without a beginning is between no bounds.
-            // Statistics of geometries are those of chunks.
+            // Statistics of geometries exist for chunks only.
             (Stage::PageIndex, Test::Box(_)) => false,
             // Geometries have no bounds in an order.
             (Stage::Statistics | Stage::PageIndex, Test::Geometry(_)) => false,
+            // Without a prefix, a pattern has no bounds.
             (Stage::Statistics | Stage::PageIndex, Test::Pattern(matcher)) => !matcher.prefix().is_empty(),
             (Stage::Statistics | Stage::PageIndex, _) => true,
         }

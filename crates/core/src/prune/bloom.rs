@@ -1,4 +1,4 @@
-//! Pruning by bloom filters: whether a chunk may hold a value.
+//! Prunes by bloom filters: whether a chunk may contain a value.
 
 use super::Run;
 use super::plan::Verdict;
@@ -13,7 +13,7 @@ use marquetry_encoding::PhysicalType;
 use std::borrow::Cow;
 
 impl Run<'_> {
-    /// What the bloom filter says of a condition; `None` if it is not asked.
+    /// Tests a condition by the bloom filter; `None` if that is not possible.
     pub(super) fn ask_bloom_filter(
         &self,
         condition: &Condition,
@@ -21,7 +21,7 @@ impl Run<'_> {
     ) -> Result<Option<Verdict>> {
         let Some(offset) = chunk.bloom_filter_offset().filter(|offset| *offset > 0) else { return Ok(None) };
         let Some(values) = sought(condition, chunk) else { return Ok(None) };
-        // A filter has the stored value, which may be another one than it means.
+        // A filter has the stored values, which may differ from the values that they mean.
         if condition.narrow.is_some() && !self.bounds(condition.column, chunk).are_known() {
             return Ok(None);
         }
@@ -54,14 +54,15 @@ impl Run<'_> {
     }
 }
 
-/// A header, and all of a small filter.
+/// Bytes for the first read: the header, and all of a small filter.
 const FIRST_READ: u64 = 4 << 10;
-/// No decimal needs more, and a schema may claim gigabytes.
+/// Maximum width of a decimal in a filter: no decimal needs more, and a schema may claim gigabytes.
 const MOST_DECIMAL_BYTES: usize = 256;
-/// More values are as good as sure to be found, and cost a read each.
+/// Maximum number of values to look up: of more values, one is almost certainly found, and each costs a read.
 const MOST_VALUES: usize = 16;
 
-/// The values that a condition is true for, as a filter has hashed them; `None` if they are not few, or have several forms.
+/// Returns the values for which a condition is true, in the form in which filters hash them; `None` if there are too
+/// many, or they have several forms.
 fn sought<'a>(condition: &'a Condition, chunk: ColumnChunk<'_>) -> Option<Vec<Cow<'a, [u8]>>> {
     if condition.is_negated {
         return None;
@@ -86,19 +87,19 @@ fn sought<'a>(condition: &'a Condition, chunk: ColumnChunk<'_>) -> Option<Vec<Co
         (SortOrder::Decimal, PhysicalType::FixedLenByteArray(width)) if width <= MOST_DECIMAL_BYTES => {
             Some(values.into_iter().filter_map(|value| widened(value, width)).map(Cow::Owned).collect())
         }
-        // The same number may be stored with more zeros in front, or fewer.
+        // The same number may be stored with different numbers of leading zeros.
         (SortOrder::Decimal, _) => None,
         _ => Some(values.into_iter().map(Cow::Borrowed).collect()),
     }
 }
 
-/// Whether filters of one value may differ: of what writers make of two bytes there is no agreement, of booleans there are two, and the same
-/// time of INT96 may be stored as that of another day.
+/// Whether hashes of one value may differ: writers do not agree on those of two bytes, booleans have only two values,
+/// and the same time in INT96 may be stored as that of another day.
 pub(super) fn hashes_differ(order: SortOrder) -> bool {
     matches!(order, SortOrder::TotalFloat16 | SortOrder::Bool | SortOrder::Int96)
 }
 
-/// A decimal in `width` bytes; `None` if it has more, so that no value is equal to it.
+/// Returns a decimal in `width` bytes; `None` if it has more, so that no value equals it.
 fn widened(value: &[u8], width: usize) -> Option<Vec<u8>> {
     let sign = if value.first().is_some_and(|first| first & 0x80 != 0) { 0xff } else { 0 };
     let more = width.checked_sub(value.len())?;

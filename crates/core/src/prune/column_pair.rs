@@ -1,15 +1,15 @@
-//! Pruning of comparisons between two columns, by the bounds of both.
+//! Prunes by comparing the bounds of two columns.
 
 use super::extent::Extent;
 use super::plan::Verdict;
 use crate::predicate::{ColumnComparison, PairTest};
 use std::cmp::Ordering;
 
-/// What is known of a comparison of two columns for the same rows.
+/// Returns the verdict on a comparison of two columns for the same rows.
 pub(super) fn verdict(comparison: &ColumnComparison, left: &Extent<'_>, right: &Extent<'_>) -> Verdict {
     let compare = |a: Option<&[u8]>, b: Option<&[u8]>| comparison.compare(a?, b?);
     let (a, b) = (&left.bounds, &right.bounds);
-    // The least of the left side with the greatest of the right, and the other way round.
+    // Compares the minimum of the left side with the maximum of the right, and vice versa.
     let least = compare(a.min(), b.max());
     let greatest = compare(a.max(), b.min());
     let are_apart = least == Some(Ordering::Greater) || greatest == Some(Ordering::Less);

@@ -1,4 +1,4 @@
-//! Pruning by dictionary pages, which hold all values of a chunk that is dictionary-encoded throughout.
+//! Prunes by dictionary pages, which have all values of a chunk whose pages are all dictionary-encoded.
 
 use super::Run;
 use super::extent::{Bounds, Outcomes};
@@ -14,8 +14,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Run<'_> {
-    /// What the dictionary says of a condition of rows; `None` if it does not have all values of the chunk, or is too large: also if
-    /// most of the chunk is dictionary, for then reading the column costs little more.
+    /// Tests a condition on rows by the dictionary. `None` if that does not have all values of the chunk, or is too
+    /// large. It is also too large if most of the chunk is dictionary, because reading the column then costs little
+    /// more.
     pub(super) fn ask_dictionary(
         &self,
         condition: &Condition,
@@ -26,7 +27,8 @@ impl Run<'_> {
         Ok(outcomes.map(|outcomes| extent().verdict_of(condition, outcomes)))
     }
 
-    /// The outcomes of a condition among the values of a chunk; `None` as for [`ask_dictionary`](Self::ask_dictionary).
+    /// Returns the outcomes of a condition for the values of a chunk; `None` as for
+    /// [`ask_dictionary`](Self::ask_dictionary).
     pub(super) fn dictionary_outcomes(
         &self,
         condition: &Condition,
@@ -59,10 +61,11 @@ impl Run<'_> {
     }
 }
 
-/// A dictionary of so few bytes is read in any case, but for conditions that exclude few values.
+/// Bytes up to which a dictionary is read in any case, except for conditions that exclude few values.
 const CHEAP_BYTES: u64 = 64 << 10;
 
-/// Whether all values but a few pass: what is no dictionary of a few values has others, too, so that no rows are ruled out.
+/// Whether all but a few values pass: a dictionary with more than a few values has others as well, so that no rows are
+/// ruled out.
 fn excludes_few(condition: &Condition) -> bool {
     let is_few = match &condition.test {
         Test::In(_) => true,
@@ -72,10 +75,10 @@ fn excludes_few(condition: &Condition) -> bool {
     is_few && condition.is_negated
 }
 
-/// A dictionary of a few values takes no more, if these are short.
+/// Maximum size of a dictionary with few short values, in bytes.
 const FEW_VALUES_BYTES: u64 = 4 << 10;
 
-/// Where the dictionary pages of chunks are that may be asked.
+/// Returns the byte ranges of the dictionary pages that pruning may read.
 pub(crate) fn dictionary_ranges(
     metadata: &ParquetMetaData,
     row_group: usize,
@@ -89,7 +92,8 @@ pub(crate) fn dictionary_ranges(
     leaves.iter().filter_map(|&leaf| in_chunk(group.column(leaf).ok()?)).collect()
 }
 
-/// Where the dictionary page is, if the footer says so, and that all data pages are indices into it.
+/// Returns the byte range of the dictionary page, if the footer states it, and states that all data pages are indices
+/// into it.
 fn place(chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
     let stats = chunk.encoding_stats()?;
     let is_data = |page: PageType| matches!(page, PageType::DATA_PAGE | PageType::DATA_PAGE_V2);
@@ -102,7 +106,7 @@ fn place(chunk: ColumnChunk<'_>) -> Option<Range<u64>> {
     (all && start > 0 && start < end && !chunk.lacks_key()).then_some(start..end)
 }
 
-/// A part of a file, at its place.
+/// A part of a file, at its offset.
 struct Part {
     start: u64,
     bytes: Bytes,

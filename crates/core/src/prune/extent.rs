@@ -1,4 +1,5 @@
-//! What min, max and null counts say of a condition: the heart of pruning, and where it is sound or not.
+//! Derives verdicts on conditions from minimum, maximum and null counts: the heart of pruning, which decides where it
+//! is sound.
 
 use super::plan::Verdict;
 use crate::int96;
@@ -10,27 +11,27 @@ use marquetry_encoding::PhysicalType;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// What is known of the values of some rows of a column, one value or null a row.
+/// The known bounds and counts of some rows of a column, with one value or null per row.
 #[derive(Debug)]
 pub(super) struct Extent<'a> {
-    /// How many rows.
+    /// Number of rows.
     pub(super) rows: u64,
-    /// How many nulls.
+    /// Number of nulls.
     pub(super) nulls: Nulls,
-    /// How many NaNs, if known.
+    /// Number of NaNs, if known.
     pub(super) nans: Option<u64>,
-    /// Bounds of all values but NaNs.
+    /// Bounds of all values except NaNs.
     pub(super) bounds: Bounds<'a>,
 }
 
-/// At least and at most so many nulls.
+/// The minimum and maximum number of nulls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Nulls {
     least: u64,
     most: u64,
 }
 
-/// Bounds that are believed, in the order of conditions: total for floats. They need not be values that occur.
+/// Trusted bounds, in the order of conditions, which is total for floats. They need not be values that occur.
 #[derive(Debug, Default)]
 pub(super) struct Bounds<'a> {
     min: BoundBytes<'a>,
@@ -41,10 +42,10 @@ pub(super) struct Bounds<'a> {
 pub(super) type BoundBytes<'a> = Option<Cow<'a, [u8]>>;
 
 impl Nulls {
-    /// What a count and a histogram of definition levels say of `rows` rows.
+    /// Derives the number of nulls in `rows` rows from a count and a histogram of definition levels.
     ///
-    /// QUIRK: whether a value that is absent with the struct around it counts as null differs by writer. So a count is
-    /// the least there are, unless the histogram, which leaves no doubt, says more.
+    /// QUIRK: writers differ in whether a value that is absent because the struct around it is null counts as null. So
+    /// a count is a minimum, unless the histogram, which is unambiguous, shows more.
     pub(super) fn of(leaf: &Leaf, rows: u64, count: Option<i64>, histogram: Option<&[i64]>) -> Nulls {
         if leaf.max_def() == 0 {
             return Nulls { least: 0, most: 0 };
@@ -68,52 +69,52 @@ impl Nulls {
             (Some(nulls), Some(count)) if (count.least..=count.most).contains(&nulls) => {
                 Nulls { least: nulls, most: nulls }
             }
-            // They contradict each other.
+            // The two contradict each other.
             _ => unknown,
         }
     }
 
-    /// Whether it can be that all of `rows` rows are null.
+    /// Whether all of `rows` rows may be null.
     pub(super) fn may_be_all(self, rows: u64) -> bool {
         self.most == rows
     }
 
-    /// Whether it is certain that all of `rows` rows are null.
+    /// Whether all of `rows` rows are certainly null.
     pub(super) fn are_all(self, rows: u64) -> bool {
         self.least == rows
     }
 
-    /// Whether there may be any.
+    /// Whether any row may be null.
     pub(super) fn may_be_any(self) -> bool {
         self.most > 0
     }
 
-    /// How many, if that is known.
+    /// Returns the number of nulls, if it is known.
     pub(super) fn exact(self) -> Option<u64> {
         (self.least == self.most).then_some(self.least)
     }
 
-    /// All rows are null.
+    /// Creates the count for rows that are all null.
     pub(super) fn all(rows: u64) -> Nulls {
         Nulls::exactly(rows)
     }
 
-    /// Neither fewer nor more.
+    /// Creates an exact count.
     pub(super) fn exactly(nulls: u64) -> Nulls {
         Nulls { least: nulls, most: nulls }
     }
 
-    /// Nothing is known of `rows` rows.
+    /// Creates the count for `rows` rows of which nothing is known.
     pub(super) fn up_to(rows: u64) -> Nulls {
         Nulls { least: 0, most: rows }
     }
 }
 
 impl<'a> Bounds<'a> {
-    /// What `min` and `max` say if they are in `order`. Bounds that cannot be such are dropped.
+    /// Creates bounds from `min` and `max` in `order`. Drops invalid bounds.
     pub(super) fn of(leaf: &Leaf, order: SortOrder, min: Option<&'a [u8]>, max: Option<&'a [u8]>) -> Self {
         let is_value = |bound: &[u8]| match leaf.physical() {
-            // Byte strings may be cut.
+            // Byte strings may be truncated.
             PhysicalType::FixedLenByteArray(width) if order == SortOrder::FixedLenBytes => {
                 bound.len() <= width
             }
@@ -124,7 +125,8 @@ impl<'a> Bounds<'a> {
             PhysicalType::Int96 => bound.len() == 12,
             PhysicalType::ByteArray => true,
         };
-        // SPEC: "If the min is a NaN, it should be ignored". A writer that got one bound wrong may have lost the other.
+        // SPEC: "If the min is a NaN, it should be ignored". A writer that got one bound wrong may have lost the other
+        // as well.
         let is_wrong = |bound: &[u8]| !is_value(bound) || order.is_nan(bound);
         if min.is_some_and(is_wrong) || max.is_some_and(is_wrong) {
             return Bounds::default();
@@ -138,7 +140,8 @@ impl<'a> Bounds<'a> {
             }
             false => Cow::Borrowed(bound),
         };
-        // A value out of the type's range means another one: of bounds that are within it, no value is out of it.
+        // A stored value outside of the type's range means another value. If both bounds are within the range, no
+        // stored value is outside of it.
         let is_in_range =
             |bound: Option<&[u8]>, narrow: NarrowInteger| bound.is_some_and(|it| narrow.holds(it));
         if let Some(narrow) = NarrowInteger::of(leaf)
@@ -146,7 +149,8 @@ impl<'a> Bounds<'a> {
         {
             return Bounds::default();
         }
-        // QUIRK: days that wrapped are the least by their bytes, and the last as times. Where the least day is none of these, no day is.
+        // QUIRK: days that wrapped around come first in the order of bytes, and last in that of times. If the minimum
+        // day did not wrap around, no day did.
         let is_day = |bound: &[u8]| bound.try_into().is_ok_and(|bound| !int96::is_odd(int96::key(bound)));
         if order == SortOrder::Int96 && !(min.is_some_and(is_day) && max.is_some_and(is_day)) {
             return Bounds::default();
@@ -157,27 +161,27 @@ impl<'a> Bounds<'a> {
         {
             return Bounds::default();
         }
-        // QUIRK: nothing at all is what some writers put where they have no bound. As a lower one it does no harm.
+        // QUIRK: some writers put an empty value for a missing bound. As a minimum it does no harm.
         Bounds { min, max: max.filter(|max| !max.is_empty()) }
     }
 }
 
-/// Which outcomes of a test there may be among values.
+/// The outcomes of a test that are possible for some values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outcomes {
-    /// Some may pass.
+    /// Some values may pass.
     pub(super) pass: bool,
-    /// Some may fail.
+    /// Some values may fail.
     pub(super) fail: bool,
 }
 
 impl Extent<'_> {
-    /// What is known of a condition for these rows.
+    /// Returns the verdict on a condition for these rows.
     pub(super) fn verdict(&self, condition: &Condition) -> Verdict {
         self.verdict_of(condition, self.outcomes(condition))
     }
 
-    /// What is known if values have these outcomes.
+    /// Returns the verdict if values have these outcomes.
     pub(super) fn verdict_of(&self, condition: &Condition, outcomes: Outcomes) -> Verdict {
         let Nulls { least, most } = self.nulls;
         if condition.test == Test::IsNull {
@@ -198,46 +202,46 @@ impl Extent<'_> {
         self.outcomes_within(&self.bounds, condition)
     }
 
-    /// The outcomes of a test where `bounds` are known.
+    /// Returns the outcomes of a test for values with these bounds.
     pub(super) fn outcomes_within(&self, bounds: &Bounds<'_>, condition: &Condition) -> Outcomes {
         let Outcomes { pass, fail } = bounds.outcomes(condition);
         if !condition.order.is_float() {
             return Outcomes { pass, fail };
         }
-        // NaN fails every test of a number.
+        // NaN fails every numeric test.
         let is_all_nan = self.nans.is_some_and(|nans| nans.saturating_add(self.nulls.least) >= self.rows);
         Outcomes { pass: pass && !is_all_nan, fail: fail || self.nans != Some(0) }
     }
 }
 
 impl<'a> Bounds<'a> {
-    /// Whether there may be byte strings that begin with `prefix`.
+    /// Whether byte strings within the bounds may begin with `prefix`.
     fn reach(&self, prefix: &[u8]) -> bool {
         let is_below = |min: &[u8]| min <= prefix || min.starts_with(prefix);
         self.max.as_deref().is_none_or(|max| max >= prefix) && self.min.as_deref().is_none_or(is_below)
     }
 
-    /// At most the least value.
+    /// Returns the lower bound: at most the minimum.
     pub(super) fn min(&self) -> Option<&[u8]> {
         self.min.as_deref()
     }
 
-    /// At least the greatest value.
+    /// Returns the upper bound: at least the maximum.
     pub(super) fn max(&self) -> Option<&[u8]> {
         self.max.as_deref()
     }
 
-    /// Both.
+    /// Returns both bounds.
     pub(super) fn into_parts(self) -> (BoundBytes<'a>, BoundBytes<'a>) {
         (self.min, self.max)
     }
 
-    /// Whether there are both.
+    /// Whether both bounds are known.
     pub(super) fn are_known(&self) -> bool {
         self.min.is_some() && self.max.is_some()
     }
 
-    /// The outcomes of a test on values within the bounds.
+    /// Returns the outcomes of a test for values within the bounds.
     fn outcomes(&self, condition: &Condition) -> Outcomes {
         let (min, max) = (self.min.as_deref(), self.max.as_deref());
         match &condition.test {
@@ -259,7 +263,7 @@ impl<'a> Bounds<'a> {
             Test::Pattern(matcher) => Outcomes { pass: self.reach(matcher.prefix()), fail: true },
             Test::Prefix(prefix) => {
                 let reaches = self.reach(prefix);
-                // What is between two strings that begin alike begins so too.
+                // Strings between two strings with the same prefix have it as well.
                 let is_inside = min.is_some_and(|min| min.starts_with(prefix))
                     && max.is_some_and(|max| max.starts_with(prefix));
                 Outcomes { pass: reaches, fail: !is_inside }
@@ -269,7 +273,7 @@ impl<'a> Bounds<'a> {
 }
 
 impl Edge {
-    /// Whether a range that begins here may have `value`. What does not compare may.
+    /// Whether a range with this beginning may contain `value`. Values that do not compare may be in it.
     fn is_before(&self, order: SortOrder, value: &[u8]) -> bool {
         match self {
             Edge::Open => true,
@@ -280,7 +284,7 @@ impl Edge {
         }
     }
 
-    /// Whether a range that ends here may have `value`.
+    /// Whether a range with this end may contain `value`.
     fn is_after(&self, order: SortOrder, value: &[u8]) -> bool {
         match self {
             Edge::Open => true,

@@ -1,12 +1,13 @@
-//! Pruning by geospatial statistics: bounding boxes and geometry types of a chunk.
+//! Prunes by geospatial statistics: bounding boxes and geometry types of a chunk.
 //!
-//! What is not certain is kept: a chunk without a box, a box of NaNs or one that ends before it begins, and
+//! A chunk is kept unless it is certain that it does not match. So these are kept: a chunk without a box, with a box of
+//! NaNs, or with one that ends before it begins, and
 //!
-//! - of GEOGRAPHY every chunk that has, or may have, more than points: an arc between two points runs further north or south
-//!   than both, and a polygon may have a pole in it. Boxes of vertices, which some writers make, say nothing of these.
-//! - of GEOMETRY a box across the antimeridian, unless all values are single points: what reaches from one side to the other by its
-//!   positions has all that is between them in the plane.
-//! - in the directions of z and m a chunk with values that have none: they are in boxes of any.
+//! - with GEOGRAPHY, every chunk that has, or may have, more than points: an arc between two points runs further north or
+//!   south than both, and a polygon may contain a pole. Boxes of vertices, which some writers make, do not bound these.
+//! - with GEOMETRY, a box across the antimeridian, unless all values are single points: a value with positions on both
+//!   sides extends over everything between them in the plane.
+//! - for z and m, a chunk with values that have none, because these are in boxes with any z or m.
 
 use crate::metadata::ColumnChunk;
 use crate::predicate::BoxTest;

@@ -1,7 +1,7 @@
-//! Pruning of conditions on lists, maps and groups, by bounds and level histograms.
+//! Prunes by conditions on lists, maps and groups, with bounds and level histograms.
 //!
-//! SPEC: bounds of a column inside of lists are those of all its values. How many elements are null, and how many lists are
-//! empty or null, only a histogram of definition levels says: counts of nulls include what some writers count and others not.
+//! SPEC: bounds of a column inside lists are those of all its values. Only a histogram of definition levels shows how
+//! many elements are null, and how many lists are empty or null: writers differ in what they include in null counts.
 
 use super::Run;
 use super::extent::{Bounds, Extent, Nulls, Outcomes};
@@ -11,7 +11,7 @@ use crate::predicate::{BoundPredicate, Condition, Entry, ListLevels, NestedKind,
 use marquetry_base::Result;
 
 impl Run<'_> {
-    /// What a stage says of a list; `None` if it says nothing.
+    /// Runs a stage on a test of a list; `None` if the stage has no information.
     pub(super) fn ask_nested(&self, stage: Stage, test: &NestedTest) -> Result<Option<Verdict>> {
         let mut out = None;
         for column in test.columns() {
@@ -64,7 +64,7 @@ impl Run<'_> {
 }
 
 impl NestedTest {
-    /// What is asked of the values of a column, if anything is.
+    /// Returns the predicate on the values of a column, if there is one.
     fn of_column(&self, column: usize) -> Option<&BoundPredicate> {
         match &self.is {
             NestedKind::Elements { of, .. } => Some(of),
@@ -75,18 +75,18 @@ impl NestedTest {
     }
 }
 
-/// What is known of the elements of some rows' lists.
+/// The known bounds and counts of the elements of some rows' lists.
 pub(super) struct Elements<'a> {
     pub(super) levels: LevelCounts,
-    /// Whether none of them has a value.
+    /// Whether none of the elements has a value.
     pub(super) is_all_null: bool,
-    /// How many NaNs, if known.
+    /// Number of NaNs, if known.
     pub(super) nans: Option<u64>,
     pub(super) bounds: Bounds<'a>,
 }
 
 impl Elements<'_> {
-    /// What is known of a test for the rows, as far as one of its columns says.
+    /// Returns the verdict on a test for the rows, by the information of one of its columns.
     pub(super) fn verdict_of_column(&self, test: &NestedTest, column: usize) -> Verdict {
         let of = match test.of_column(column) {
             Some(of) => self.verdict_of(of, |_| None),
@@ -95,7 +95,7 @@ impl Elements<'_> {
         self.levels.verdict(test, column, of)
     }
 
-    /// What is known of a predicate of elements for all of them. `outcomes` may know more than the bounds.
+    /// Returns the verdict on a predicate for all elements. `outcomes` may have more information than the bounds.
     fn verdict_of(
         &self,
         of: &BoundPredicate,
@@ -105,7 +105,7 @@ impl Elements<'_> {
             (Some((slots, nulls)), is_all_null) if nulls == slots || !is_all_null => {
                 (slots, Nulls::exactly(nulls))
             }
-            // As many as there may be: no verdict counts on there being fewer.
+            // The maximum number: no verdict assumes that there are fewer.
             (None, true) => (u64::MAX, Nulls::all(u64::MAX)),
             // Nothing is known, or the two contradict each other.
             _ => (u64::MAX, Nulls::up_to(u64::MAX)),
@@ -140,23 +140,23 @@ impl Elements<'_> {
     }
 }
 
-/// Which entries there may be among the levels of some rows, and how many.
+/// The kinds of entries that the levels of some rows may have, and their numbers.
 pub(super) struct LevelCounts {
     may_be_null: bool,
     may_be_empty: bool,
     may_have_null_inner: bool,
     may_have_empty_inner: bool,
     may_have_elements: bool,
-    /// Elements, and how many of them are null, if known.
+    /// Number of elements, and of null elements, if known.
     slots: Option<(u64, u64)>,
-    /// Entries of each definition level, if known.
+    /// Number of entries with each definition level, if known.
     counts: Option<Vec<u64>>,
-    /// Of the outermost list.
+    /// The definition level of an element of the outermost list.
     outermost: Option<u8>,
 }
 
 impl LevelCounts {
-    /// What a histogram says, if it is one of `entries` entries.
+    /// Takes the counts of a histogram, if it is one of `entries` entries.
     pub(super) fn of(levels: &ListLevels, histogram: Option<&[i64]>, entries: Option<u64>) -> Self {
         let max = levels.max_def();
         let counts = histogram.filter(|histogram| histogram.len() == usize::from(max) + 1);
@@ -164,7 +164,7 @@ impl LevelCounts {
             counts.iter().map(|count| u64::try_from(*count)).collect::<Result<Vec<_>, _>>().ok()
         });
         let sum = |counts: &[u64]| counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
-        // QUIRK: a histogram of another number of entries is not believed, nor one of none.
+        // QUIRK: a histogram with another number of entries is not trusted, nor one without entries.
         let counts = counts.filter(|counts| match (sum(counts), entries) {
             (Some(sum), Some(entries)) => sum == entries,
             (sum, _) => sum.is_some_and(|sum| sum > 0),
@@ -190,15 +190,15 @@ impl LevelCounts {
         }
     }
 
-    /// What is known of a test, where `of` is known of all values of `column`.
+    /// Returns the verdict on a test, given the verdict `of` for all values of `column`.
     fn verdict(&self, test: &NestedTest, column: usize, of: Verdict) -> Verdict {
         match &test.is {
             NestedKind::Elements { is_all, of_null, .. } => {
-                // An inner list that is null is an element without a slot.
+                // An inner list that is null counts as a null element without a slot.
                 let may = (self.may_have_elements && of.may) || (self.may_have_null_inner && *of_null);
                 let all = (!self.may_have_elements || of.all) && (!self.may_have_null_inner || *of_null);
                 match is_all {
-                    // Lists of several levels may have nothing but empty ones inside.
+                    // Nested lists may have only empty lists inside.
                     true => Verdict {
                         may: may || self.may_be_empty || self.may_have_empty_inner,
                         all: all && !self.may_be_null,
@@ -209,7 +209,7 @@ impl LevelCounts {
                     },
                 }
             }
-            // Where no key is the one that is asked for, there is no value; where no value passes, one that is null may.
+            // If no key matches, there is no value; if no value passes, a null one may.
             NestedKind::AtKey { value_column, .. } => {
                 let is_of_keys = *value_column != column;
                 Verdict {
@@ -224,21 +224,21 @@ impl LevelCounts {
         }
     }
 
-    /// Whether rows may have, or all have, a number of elements.
+    /// Returns the verdict on the number of elements of rows.
     fn of_cardinality(&self, least: u64, most: u64, is_negated: bool) -> Verdict {
         let (Some(counts), Some(outermost), false) = (&self.counts, self.outermost, is_negated) else {
             return Verdict::OPEN;
         };
         let elements: u64 = counts[usize::from(outermost)..].iter().sum();
-        // No row has more than all rows together.
+        // No row has more elements than all rows together.
         Verdict {
             may: least <= most && least <= elements && (least > 0 || most > 0 || self.may_be_empty),
             all: false,
         }
     }
 
-    /// Whether the first entry of a row may have, or always has, a definition level of this range. Entries behind the first
-    /// are elements.
+    /// Returns the verdict on the definition level of each row's first entry being in this range. Later entries of a
+    /// row are elements.
     fn of_levels(&self, least: u8, most: u8) -> Verdict {
         let Some(counts) = &self.counts else { return Verdict::OPEN };
         let is_in = |def: usize| (usize::from(least)..=usize::from(most)).contains(&def);

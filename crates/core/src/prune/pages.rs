@@ -1,4 +1,4 @@
-//! Pruning by the page index: bounds and null counts of each data page, and which rows it has.
+//! Prunes by the page index: bounds, null counts and rows of each data page.
 
 use super::extent::{Bounds, Extent, Nulls};
 use super::nested::{Elements, LevelCounts};
@@ -18,7 +18,7 @@ use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 impl Run<'_> {
-    /// The rows that open conditions leave.
+    /// Returns the rows that remain after testing the open conditions.
     pub(super) fn ask_pages(&mut self, report: &mut PruneReport) -> Result<RowGroupMatch> {
         let rows = self.group.num_rows();
         let mut columns: BTreeMap<usize, Option<Pages>> = BTreeMap::new();
@@ -75,7 +75,8 @@ impl Run<'_> {
         Ok(kept)
     }
 
-    /// What is known of a comparison of two columns: pages of both that have a row in common are compared.
+    /// Returns the verdict and the remaining rows of a comparison of two columns: compares pages of both that have a
+    /// row in common.
     fn ask_pages_of_two(
         &self,
         compared: &ColumnComparison,
@@ -106,7 +107,7 @@ impl Run<'_> {
         self.metadata.schema().column(column)
     }
 
-    /// What is known of a list: the rows that none of its columns' pages rules out.
+    /// Returns the verdict on a list and the remaining rows, which no page of its columns rules out.
     fn ask_pages_of_nested<'p>(
         &self,
         test: &NestedTest,
@@ -136,7 +137,7 @@ impl Run<'_> {
         out.filter(|_| rows > 0)
     }
 
-    /// What one page of `column` says of a list.
+    /// Returns the verdict on a list by one page of `column`.
     fn page_verdict(&self, test: &NestedTest, column: usize, pages: &Pages, page: usize) -> Verdict {
         let index = &pages.bounds;
         let of_elements = Elements {
@@ -148,7 +149,7 @@ impl Run<'_> {
         of_elements.verdict_of_column(test, column)
     }
 
-    /// The pages of a chunk; `None` if it lacks one of the indexes.
+    /// Reads the page indexes of a chunk; `None` if it lacks one of the two.
     fn pages(&self, chunk: ColumnChunk<'_>) -> Result<Option<Pages>> {
         let limits = &self.options.limits;
         if chunk.column_index_range().is_none() || chunk.offset_index_range().is_none() {
@@ -160,7 +161,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether a page has rows of the ranges, which are sorted.
+/// Whether a page has rows in the ranges, which are sorted.
 fn meets(page: &Range<u64>, ranges: &[Range<u64>]) -> bool {
     let next = ranges.partition_point(|range| range.end <= page.start);
     ranges.get(next).is_some_and(|range| range.start < page.end)
@@ -169,12 +170,12 @@ fn meets(page: &Range<u64>, ranges: &[Range<u64>]) -> bool {
 /// The data pages of a chunk.
 pub(super) struct Pages {
     bounds: ColumnIndex,
-    /// INVARIANT: as many as the index has pages; from 0 to the last row, without gaps.
+    /// INVARIANT: one range for each page of the index, from 0 to the last row without gaps.
     rows: Vec<Range<u64>>,
 }
 
 impl Pages {
-    /// Fails if the two indexes do not fit each other, or the row group.
+    /// Combines the two indexes. Fails if they do not match each other, or the row group.
     pub(super) fn new(bounds: ColumnIndex, places: &OffsetIndex, rows: u64, leaf: &Leaf) -> Result<Self> {
         let n = places.page_locations.len();
         let ranges = Pages::rows_of(places, rows)?;
@@ -189,14 +190,14 @@ impl Pages {
         if let Some((name, Some(len))) = wrong {
             return Err(Error::corrupt(format!("column index: {len} {name} for {n} pages")));
         }
-        // A histogram of another length is none: some writers leave it empty.
+        // A histogram of another length is ignored: some writers leave it empty.
         let levels = usize::from(leaf.max_def()) + 1;
         let is_right = |list: &Vec<i64>| list.len() == n * levels;
         let histograms = bounds.definition_level_histograms.filter(is_right);
         Ok(Pages { bounds: ColumnIndex { definition_level_histograms: histograms, ..bounds }, rows: ranges })
     }
 
-    /// The rows of each page. Fails if they are not those of the row group, in order.
+    /// Returns the rows of each page. Fails if they are not those of the row group, in order.
     pub(super) fn rows_of(places: &OffsetIndex, rows: u64) -> Result<Vec<Range<u64>>> {
         let starts = places.page_locations.iter().map(|page| u64::try_from(page.first_row_index));
         let starts: Vec<u64> = starts
@@ -213,12 +214,13 @@ impl Pages {
         Ok(ranges)
     }
 
-    /// How many pages.
+    /// The number of pages.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// How many rows page `page` has, and what is known of its entries: in a list only a histogram tells how many there are.
+    /// Returns the number of rows of page `page`, and what is known of its entries, whose number in a list only a
+    /// histogram shows.
     pub(super) fn known(&self, page: usize, order: Option<SortOrder>, leaf: &Leaf) -> (u64, Extent<'_>) {
         let rows = self.rows[page].end - self.rows[page].start;
         let extent = self.extent(page, order, leaf);
@@ -235,14 +237,14 @@ impl Pages {
         (rows, Extent { nulls, ..extent })
     }
 
-    /// How often each definition level occurs in a page.
+    /// Returns how often each definition level occurs in a page.
     fn histogram(&self, page: usize, leaf: &Leaf) -> Option<&[i64]> {
         let levels = usize::from(leaf.max_def()) + 1;
         let histograms = self.bounds.definition_level_histograms.as_deref()?;
         Some(&histograms[page * levels..][..levels])
     }
 
-    /// What is known of a condition for all rows, and the rows for which it may be true.
+    /// Returns the verdict on a condition for all rows, and the rows for which it may be true.
     fn ask(
         &self,
         condition: &Condition,
@@ -266,7 +268,7 @@ impl Pages {
         let rows = self.rows[page].end - self.rows[page].start;
         let count = |list: &Option<Vec<i64>>| list.as_ref().map(|counts| counts[page]);
         let nulls = Nulls::of(leaf, rows, count(&index.null_counts), self.histogram(page, leaf));
-        // A page of nothing but nulls has no bounds, whatever stands in their place.
+        // A page of only nulls has no bounds, whatever is stored in their place.
         let is_null = index.null_pages[page];
         let nulls = match is_null && nulls.may_be_all(rows) {
             true => Nulls::all(rows),

@@ -1,13 +1,13 @@
-//! The pruning state of a row group: what each stage has found out of a predicate so far.
+//! The pruning state of a row group: what the stages have found out about a predicate so far.
 
 use super::ranges::{intersection, union};
 use crate::predicate::{BoundPredicate, ColumnComparison, Condition, NestedTest, Node};
 use std::ops::Range;
 
-/// What is known of a condition, or of a predicate, for some rows.
+/// The knowledge about a condition, or about a predicate, for some rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// Whether it may be true for a row.
+    /// Whether it may be true for some row.
     pub(super) may: bool,
     /// Whether it is true for all rows.
     pub(super) all: bool,
@@ -22,14 +22,14 @@ impl Verdict {
     }
 }
 
-/// A predicate, and what is known of its conditions.
+/// A predicate, and the verdicts on its conditions.
 pub(super) struct Plan<'a> {
     root: Part,
     pub(super) conditions: Vec<Asked<'a>>,
     known: Vec<Verdict>,
 }
 
-/// What is asked of one column, of two, or of a list.
+/// A condition on one column, on two columns, or on a list.
 #[derive(Clone, Copy)]
 pub(super) enum Asked<'a> {
     One(&'a Condition),
@@ -37,7 +37,7 @@ pub(super) enum Asked<'a> {
     Nested(&'a NestedTest),
 }
 
-/// The predicate's tree, conditions by their number.
+/// The predicate's tree, with conditions by their index.
 enum Part {
     And(Vec<Part>),
     Or(Vec<Part>),
@@ -52,7 +52,7 @@ impl<'a> Plan<'a> {
         Plan { root, conditions, known }
     }
 
-    /// What is known of the whole predicate.
+    /// Returns the verdict on the whole predicate.
     pub(super) fn verdict(&self) -> Verdict {
         self.of(&self.root)
     }
@@ -71,7 +71,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The conditions that are open, and are not in a part that is not.
+    /// Returns the open conditions, except those in parts that are decided.
     pub(super) fn open(&self) -> Vec<usize> {
         let mut out = Vec::new();
         self.collect_open(&self.root, &mut out);
@@ -90,7 +90,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Adds what was found out of condition `i`; returns whether that was more than was known.
+    /// Adds a verdict on condition `i`. Returns whether it was new information.
     pub(super) fn learn(&mut self, i: usize, found: Verdict) -> bool {
         let known = &mut self.known[i];
         let before = *known;
@@ -98,7 +98,7 @@ impl<'a> Plan<'a> {
         *known != before
     }
 
-    /// The rows for which the predicate may be true, `rows_of` being those of an open condition.
+    /// Returns the rows for which the predicate may be true. `rows_of` returns those of an open condition, if known.
     pub(super) fn rows(
         &self,
         rows: u64,

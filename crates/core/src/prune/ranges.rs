@@ -1,8 +1,8 @@
-//! Row ranges: sorted, not empty, not touching.
+//! Row ranges: sorted, not empty, and not adjacent.
 
 use std::ops::Range;
 
-/// Appends a range that begins not before the last one; joins it to that where they touch.
+/// Appends a range that does not begin before the last one. Joins the two if they touch.
 pub(super) fn push(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
     match ranges.last_mut() {
         _ if range.is_empty() => {}
@@ -11,7 +11,7 @@ pub(super) fn push(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
     }
 }
 
-/// What is in both.
+/// Returns the rows that are in both.
 pub(super) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut out = Vec::new();
     let (mut i, mut j) = (0, 0);
@@ -22,7 +22,7 @@ pub(super) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>
     out
 }
 
-/// What is in either.
+/// Returns the rows that are in either.
 pub(super) fn union(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut all: Vec<_> = a.iter().chain(b).cloned().collect();
     all.sort_unstable_by_key(|range| range.start);

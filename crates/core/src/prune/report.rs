@@ -10,26 +10,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A way to find out which rows may match, from cheap to dear.
+/// A pruning stage: a kind of information by which rows are ruled out. Stages go from cheap to expensive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stage {
-    /// Bounds and counts of the footer.
+    /// Bounds and counts in the footer.
     Statistics,
     /// Bloom filters.
     BloomFilters,
-    /// Dictionary pages of chunks that have nothing but a dictionary.
+    /// Dictionary pages of chunks that are all dictionary-encoded.
     Dictionaries,
     /// Column and offset indexes.
     PageIndex,
 }
 
 impl Stage {
-    /// All of them, in the order in which they are asked.
+    /// All stages, in the order in which they run.
     pub const ALL: &[Stage] =
         &[Stage::Statistics, Stage::BloomFilters, Stage::Dictionaries, Stage::PageIndex];
 
-    /// `statistics`, `bloom filters`, `dictionaries` or `page index`.
+    /// Returns `statistics`, `bloom filters`, `dictionaries` or `page index`.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Statistics => "statistics",
@@ -40,70 +40,70 @@ impl Stage {
     }
 }
 
-/// What was done, for all row groups that were pruned into it.
+/// The work and the results of pruning, for all row groups that were added.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct PruneReport {
-    /// How many row groups there were.
+    /// Number of row groups.
     pub row_groups: usize,
-    /// How many rows they had.
+    /// Number of their rows.
     pub rows: u64,
-    /// Indexes that could not be used although they are there; the first [`MOST_NOTES`](Self::MOST_NOTES).
+    /// Indexes that exist but could not be used; the first [`MOST_NOTES`](Self::MOST_NOTES).
     pub notes: Vec<PruneNote>,
     stages: [StageReport; 4],
 }
 
-/// What one stage did. Row groups that an earlier stage had decided do not come to it.
+/// The work and the results of one stage. Row groups that an earlier stage decided do not reach it.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct StageReport {
-    /// Row groups that came to the stage.
+    /// Number of row groups that reached the stage.
     pub row_groups: usize,
-    /// Those of them of which something may match after it.
+    /// Number of row groups after it that may match.
     pub row_groups_left: usize,
-    /// Those of them of which each row matches, as it found.
+    /// Number of row groups that it found to match with every row.
     pub row_groups_matched: usize,
-    /// Rows of the row groups that came.
+    /// Number of rows in the row groups that reached the stage.
     pub rows: u64,
-    /// Rows that may match after it.
+    /// Number of rows after it that may match.
     pub rows_left: u64,
-    /// Data pages of the columns whose page index was read.
+    /// Number of data pages of the columns whose page index was read.
     pub pages: usize,
-    /// Those of them that have rows that may match.
+    /// Number of those pages with rows that may match.
     pub pages_left: usize,
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub bytes: u64,
-    /// In so many reads.
+    /// Number of reads.
     pub reads: u64,
-    /// How long it took.
+    /// Time spent.
     pub time: Duration,
     helped: BTreeMap<usize, BTreeSet<usize>>,
 }
 
-/// An index that was there and could not be used.
+/// An index that exists but could not be used.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PruneNote {
-    /// Of this row group.
+    /// The row group.
     pub row_group: usize,
-    /// Of the column of this dotted path.
+    /// The dotted path of the column.
     pub column: Arc<str>,
-    /// Which one.
+    /// The stage that needed the index.
     pub stage: Stage,
-    /// Why not.
+    /// The reason.
     pub error: Error,
 }
 
 impl PruneReport {
-    /// How many notes are kept.
+    /// Maximum number of notes that are kept.
     pub const MOST_NOTES: usize = 100;
 
-    /// What a stage did.
+    /// Returns the report of a stage.
     pub fn of(&self, stage: Stage) -> &StageReport {
         &self.stages[stage as usize]
     }
 
-    /// Counts what each stage ruled out.
+    /// Adds to `counters` what each stage ruled out.
     pub fn count_in(&self, counters: &ReadCounters) {
         for (number, stage) in self.stages.iter().enumerate() {
             let row_groups = stage.row_groups.saturating_sub(stage.row_groups_left);
@@ -128,7 +128,7 @@ impl PruneReport {
 }
 
 impl StageReport {
-    /// The columns of which it found out something new, and in how many row groups.
+    /// Iterates over the columns that helped the stage, with the number of row groups in which they did.
     pub fn columns(&self) -> impl Iterator<Item = (usize, usize)> {
         self.helped.iter().map(|(column, row_groups)| (*column, row_groups.len()))
     }
@@ -174,7 +174,7 @@ impl<'a> Counted<'a> {
         Counted { source, bytes: AtomicU64::new(0), reads: AtomicU64::new(0) }
     }
 
-    /// Bytes and reads since it was last asked.
+    /// Returns the bytes and reads since the last call.
     pub(super) fn take(&self) -> (u64, u64) {
         (self.bytes.swap(0, Ordering::Relaxed), self.reads.swap(0, Ordering::Relaxed))
     }

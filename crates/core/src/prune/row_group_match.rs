@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-/// What may match of a row group. There is nothing else that could: no variant will be added.
+/// The rows of a row group that may match. The enum is exhaustive: no variant will be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowGroupMatch {
-    /// No row.
+    /// No row matches.
     None,
-    /// Every row does for sure: the predicate need not be evaluated.
+    /// Every row certainly matches: the predicate need not be evaluated.
     All,
-    /// Rows in these ranges may: sorted, without overlap, and not touching. The others do not.
+    /// Only rows in these ranges may match. The ranges are sorted, do not overlap, and are not adjacent.
     Some(Vec<Range<u64>>),
 }

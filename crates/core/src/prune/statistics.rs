@@ -9,7 +9,7 @@ use crate::sort_order::SortOrder;
 use marquetry_base::Result;
 
 impl Run<'_> {
-    /// What the footer says of a condition.
+    /// Returns the verdict on a condition by the footer.
     pub(super) fn ask_statistics(&self, condition: &Condition, chunk: ColumnChunk<'_>) -> Verdict {
         match &condition.test {
             Test::Box(asked) => {
@@ -20,7 +20,7 @@ impl Run<'_> {
         }
     }
 
-    /// What the footer says of a comparison of two columns.
+    /// Returns the verdict on a comparison of two columns by the footer.
     pub(super) fn ask_statistics_of_two(&self, compared: &ColumnComparison) -> Result<Verdict> {
         let (left, right) = (self.chunk(compared.left.column)?, self.chunk(compared.right.column)?);
         let left = self.extent(left, self.bounds(compared.left.column, left));
@@ -28,25 +28,25 @@ impl Run<'_> {
         Ok(column_pair::verdict(compared, &left, &right))
     }
 
-    /// What is known of all rows of a chunk but its bounds, and these.
+    /// Returns what is known of all rows of a chunk, with these bounds.
     pub(super) fn extent<'b>(&self, chunk: ColumnChunk<'b>, bounds: Bounds<'b>) -> Extent<'b> {
         extent_of(chunk, self.group.num_rows(), bounds)
     }
 
-    /// The order that the bounds of a column are in; `None` if they are not believed.
+    /// Returns the order of the bounds of a column; `None` if they are not trusted.
     pub(super) fn order(&self, column: usize) -> Option<SortOrder> {
         order_of(self.metadata, column)
     }
 
-    /// The bounds of a chunk.
+    /// Returns the bounds of a chunk.
     pub(super) fn bounds<'b>(&self, column: usize, chunk: ColumnChunk<'b>) -> Bounds<'b> {
         bounds_of(self.metadata, column, chunk).map_or_else(Bounds::default, |believed| believed.bounds)
     }
 }
 
-/// What is known of the `entries` values and nulls of a chunk but its bounds, and these.
+/// Returns what is known of the `entries` values and nulls of a chunk, with these bounds.
 pub(super) fn extent_of<'b>(chunk: ColumnChunk<'b>, entries: u64, bounds: Bounds<'b>) -> Extent<'b> {
-    // QUIRK: where not each row is counted as a value, nulls are not counted either.
+    // QUIRK: if not every row is counted as a value, nulls are not counted either.
     let is_complete = u64::try_from(chunk.num_values()) == Ok(entries);
     let statistics = chunk.statistics().filter(|_| is_complete);
     let sizes = chunk.size_statistics().filter(|_| is_complete);
@@ -62,23 +62,23 @@ pub(super) fn extent_of<'b>(chunk: ColumnChunk<'b>, entries: u64, bounds: Bounds
     }
 }
 
-/// The order that the bounds of a column are in; `None` if they are not believed.
+/// Returns the order of the bounds of a column; `None` if they are not trusted.
 pub(super) fn order_of(metadata: &ParquetMetaData, column: usize) -> Option<SortOrder> {
     let leaf = metadata.schema().column(column);
     let declared = metadata.column_orders().and_then(|orders| orders.get(column));
     SortOrder::for_reading(leaf, declared).filter(|_| bounds_are_believed(metadata.created_by(), leaf))
 }
 
-/// Bounds that are believed, and their order.
+/// Trusted bounds and their order.
 pub(super) struct Believed<'a> {
     pub(super) bounds: Bounds<'a>,
     pub(super) order: SortOrder,
-    /// Whether they are the deprecated ones.
+    /// Whether they are the deprecated `min` and `max`.
     pub(super) are_deprecated: bool,
 }
 
-/// The bounds of a chunk: in the order that the footer declares, or else the deprecated ones where their order is that of
-/// the type. `None` if there are none, or none that are believed.
+/// Returns the bounds of a chunk: in the order that the footer declares, or else the deprecated ones if their order is
+/// that of the type. `None` if there are none, or none that are trusted.
 pub(super) fn bounds_of<'a>(
     metadata: &ParquetMetaData,
     column: usize,

@@ -1,14 +1,14 @@
-//! Which statistics are believed: writers whose bounds are known to be wrong, by `created_by`.
+//! Decides which statistics to trust: some writers, recognized by `created_by`, are known for wrong bounds.
 
 use crate::logical_type::LogicalType;
 use crate::page::is_before;
 use crate::schema::Leaf;
 use marquetry_encoding::PhysicalType;
 
-/// Whether the bounds that a writer has put into a column's statistics hold.
+/// Whether to trust the bounds in a column's statistics.
 ///
 /// QUIRK: parquet-mr before 1.10 and parquet-cpp before 1.3 compared unsigned numbers and byte strings as if they were
-/// signed. Readers pass over these bounds where `created_by` has one of those names.
+/// signed. Readers ignore these bounds if `created_by` has one of those names.
 pub fn bounds_are_believed(created_by: Option<&str>, leaf: &Leaf) -> bool {
     let is_unsigned = matches!(leaf.physical(), PhysicalType::ByteArray | PhysicalType::FixedLenByteArray(_))
         || matches!(leaf.logical(), Some(LogicalType::Integer { signed: false, .. }));

@@ -10,43 +10,43 @@ use marquetry_base::{Error, Result};
 use marquetry_encoding::PhysicalType;
 use std::borrow::Cow;
 
-/// What is believed of the values of a column chunk, or of one of its data pages: by the rules by which
-/// [`prune_row_group`](super::prune_row_group) believes it.
+/// Statistics of a column chunk, or of one of its data pages, that are trusted by the rules of
+/// [`prune_row_group`](super::prune_row_group).
 ///
-/// - Bounds need an order: that which the footer declares for the column, where it is known and legal for the type. Else
-///   the deprecated `min` and `max` are taken, of booleans, signed integers and floats.
-/// - Bounds of byte strings and unsigned integers by parquet-mr before 1.10 and parquet-cpp before 1.3 are not believed.
-/// - Both bounds are passed over if one is NaN, has not the length that the type has, or is out of the range that an
-///   8-bit or 16-bit integer has, or if the lower one is above the upper one.
-/// - Bounds of floats are those of all values but NaN. A lower bound of zero is -0, an upper one +0, unless the order is
-///   a total one.
-/// - Counts of nulls are passed over where the file contradicts itself, and where writers count differently: in a column
-///   of an optional struct, or in a list, only a histogram of definition levels says how many there are.
+/// - Bounds need an order: the one that the footer declares for the column, if it is known and legal for the type.
+///   Otherwise the deprecated `min` and `max` are used, for booleans, signed integers and floats.
+/// - Bounds of byte strings and unsigned integers by parquet-mr before 1.10 and parquet-cpp before 1.3 are not trusted.
+/// - Both bounds are ignored if one is NaN, does not have the length of the type, or is out of the range of an 8-bit or
+///   16-bit integer, or if the lower one is above the upper one.
+/// - Bounds of floats are those of all values except NaN. A lower bound of zero is -0, an upper one +0, unless the order
+///   is total.
+/// - Null counts are ignored if the file contradicts itself, and where writers count differently: in a column of an
+///   optional struct, or in a list, only a histogram of definition levels shows the number of nulls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TrustedStatistics<'a> {
-    /// Rows in which a value begins: of the row group, or of the page.
+    /// Number of rows in the row group or the page.
     pub rows: u64,
-    /// The order of the bounds; `None` if there are none that are believed.
+    /// The order of the bounds; `None` if there are no trusted bounds.
     pub order: Option<SortOrder>,
-    /// At most the least value: PLAIN, byte strings without a length, and perhaps cut.
+    /// The lower bound, at most the minimum: PLAIN, byte strings without a length, and perhaps truncated.
     pub min: Option<Cow<'a, [u8]>>,
-    /// At least the greatest value.
+    /// The upper bound, at least the maximum.
     pub max: Option<Cow<'a, [u8]>>,
-    /// Whether `min` is a value that occurs, if the writer says. Never said of pages, nor of a zero that has two signs.
+    /// Whether `min` is a value that occurs, if the writer states it. `None` for pages, and for a zero with two signs.
     pub is_min_exact: Option<bool>,
-    /// Whether `max` is a value that occurs, if the writer says.
+    /// Whether `max` is a value that occurs, if the writer states it.
     pub is_max_exact: Option<bool>,
-    /// How many entries have no value: the value itself is null, or anything above it is null or empty.
+    /// Number of entries without a value: the value itself is null, or anything above it is null or empty.
     pub null_count: Option<u64>,
-    /// How many values are NaN, of floats.
+    /// Number of NaNs, for floats.
     pub nan_count: Option<u64>,
 }
 
 impl<'a> TrustedStatistics<'a> {
-    /// What is believed of `column` in a row group: nothing is read, the footer has it.
+    /// Returns the trusted statistics of `column` in a row group. Nothing is read, because they are in the footer.
     ///
-    /// Fails if the footer has no chunk of the column that can be read; see [`RowGroup::column`].
+    /// Fails if the footer has no readable chunk of the column; see [`RowGroup::column`].
     ///
     /// # Panics
     /// If the schema has no such column.
@@ -87,10 +87,11 @@ impl<'a> TrustedStatistics<'a> {
         Ok(out)
     }
 
-    /// What is believed of each data page of `column` in a row group, in order. A chunk without an offset index in `index`
-    /// counts as one page of which nothing is known but its rows; without a column index the same is known of each page.
+    /// Returns the trusted statistics of each data page of `column` in a row group, in order. A chunk without an offset
+    /// index in `index` counts as one page of which only the rows are known; without a column index only the rows of
+    /// each page are known.
     ///
-    /// Fails if the two indexes do not fit each other, or the row group.
+    /// Fails if the two indexes do not match each other, or the row group.
     ///
     /// # Panics
     /// If the schema has no such column.
@@ -118,7 +119,7 @@ impl<'a> TrustedStatistics<'a> {
         Ok((0..pages.len()).map(of_page).collect())
     }
 
-    /// Nothing is known but the number of rows.
+    /// Creates statistics of which only the number of rows is known.
     fn of_rows(rows: u64) -> Self {
         TrustedStatistics {
             rows,

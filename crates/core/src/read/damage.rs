@@ -1,6 +1,6 @@
 //! Damage of a column chunk: finds the pages that can still be read, and the rows that are lost.
 //!
-//! A chunk is a chain: each page header says where the next one is. The chain is trusted if it adds up: it ends at the end of
+//! A chunk is a chain: each page header states where the next one is. The chain is trusted if it adds up: it ends at the end of
 //! the chunk by the footer, with as many rows as the row group. If it does not, the offset index locates each page and its
 //! first row. Without one, pages are counted from both ends of the chunk, and everything between the first and the last page
 //! of unknown length is lost.

@@ -3,7 +3,7 @@
 use marquetry_encoding::Bitmap;
 use std::ops::Range;
 
-/// The runs of ones in `range`, in order.
+/// Iterates over the runs of ones in `range`, in order.
 ///
 /// ```
 /// use marquetry_core::row_mask::runs;
@@ -19,7 +19,7 @@ pub fn runs(bits: &Bitmap, range: Range<usize>) -> impl Iterator<Item = Range<us
     })
 }
 
-/// How many runs of ones there are in `range`.
+/// Counts the runs of ones in `range`.
 pub fn count_runs(bits: &Bitmap, range: Range<usize>) -> usize {
     let (mut before, mut count) = (0, 0);
     for first in range.clone().step_by(64) {
@@ -31,7 +31,7 @@ pub fn count_runs(bits: &Bitmap, range: Range<usize>) -> usize {
     count
 }
 
-/// The first bit in `range` that is 1, or 0 if `flip` is all ones.
+/// Returns the first bit in `range` that is 1, or 0 if `flip` is all ones.
 pub(crate) fn next(bits: &Bitmap, range: Range<usize>, flip: u64) -> Option<usize> {
     let mut at = range.start;
     while at < range.end {

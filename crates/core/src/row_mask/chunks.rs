@@ -4,28 +4,29 @@ use super::bit_runs::next;
 use super::mask::{RowMask, Segment};
 use marquetry_encoding::Bitmap;
 
-/// Neighbouring rows of a mask; the first and the last of them are selected.
+/// Neighbouring rows of a mask, of which the first and the last are selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskChunk {
     /// The number of the first row.
     pub start: u64,
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Which of them are selected; `None` if all are.
+    /// Which of the rows are selected; `None` if all are.
     pub keep: Option<Bitmap>,
 }
 
-/// Position of [`RowMask::next_chunk`] in a mask.
+/// The position of [`RowMask::next_chunk`] in a mask.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MaskCursor {
-    /// The segment, the number of its first row, and the next row.
+    /// Index of the segment, the number of its first row, and the next row.
     segment: usize,
     first: u64,
     row: u64,
 }
 
 impl RowMask {
-    /// The next chunk of at most `rows` rows, which begins and ends with a selected row. Skips unselected rows before it.
+    /// Returns the next chunk of at most `rows` rows, which begins and ends with a selected row. Skips unselected rows
+    /// before it.
     ///
     /// ```
     /// use marquetry_core::row_mask::{MaskCursor, RowMask};
@@ -46,7 +47,7 @@ impl RowMask {
 }
 
 impl MaskCursor {
-    /// Moves to the next selected row; whether there is one.
+    /// Moves to the next selected row. Returns whether there is one.
     fn find(&mut self, mask: &RowMask) -> bool {
         while let Some(segment) = mask.segments.get(self.segment) {
             let end = self.first + segment.len();
@@ -69,12 +70,12 @@ impl MaskCursor {
         false
     }
 
-    /// The chunk that begins at the current row, which is selected.
+    /// Returns the chunk that begins at the current row, which must be selected.
     fn take(&mut self, mask: &RowMask, size: usize) -> MaskChunk {
         let start = self.row;
         let (mut segment, mut first) = (self.segment, self.first);
         let mut keep = Bitmap::new();
-        // Up to the last selected row.
+        // Number of rows up to the last selected one.
         let mut rows = 0;
         while let Some(part) = mask.segments.get(segment)
             && keep.len() < size

@@ -1,11 +1,11 @@
-//! `RowMask`: a selection of rows, kept as runs and bitmaps.
+//! `RowMask`: a selection of rows, stored as runs and bitmaps.
 
 use super::bit_runs::{joined, runs};
 use marquetry_encoding::{Bitmap, filter_bits};
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Range;
 
-/// Selects rows of a row group, or of any other sequence of rows.
+/// A selection of rows of a row group, or of any other sequence of rows.
 ///
 /// ```
 /// use marquetry_core::row_mask::RowMask;
@@ -36,18 +36,18 @@ impl Segment {
         }
     }
 
-    /// 64 rows from row `at` on as bits. Bits past the end have no meaning.
+    /// Returns 64 rows from row `at` on as bits. Bits past the end have no meaning.
     fn word(&self, at: u64) -> u64 {
         match self {
             Segment::Run(wanted, _) => u64::from(*wanted).wrapping_neg(),
-            // INVARIANT: `at` is inside, and there are no more bits than memory has.
+            // INVARIANT: `at` is inside, and there are no more bits than fit into memory.
             Segment::Mixed(bits) => bits.word(at as usize),
         }
     }
 }
 
 impl RowMask {
-    /// A mask of no rows, for appending.
+    /// Creates a mask of no rows, for appending.
     pub fn new() -> Self {
         RowMask::default()
     }
@@ -72,17 +72,17 @@ impl RowMask {
         out
     }
 
-    /// How many rows there are, selected or not.
+    /// Returns the number of rows, selected or not.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many rows are selected.
+    /// Returns the number of selected rows.
     pub fn selected(&self) -> u64 {
         self.selected
     }
 
-    /// Appends `rows` rows, all of which are selected or none.
+    /// Appends `rows` rows that are all selected, or all not.
     pub fn push_run(&mut self, selected: bool, rows: u64) {
         // Row numbers have 64 bits, so there cannot be more rows.
         let rows = rows.min(u64::MAX - self.rows);
@@ -108,7 +108,7 @@ impl RowMask {
         self.segments.push(Segment::Mixed(bits));
     }
 
-    /// The selected rows, as runs of neighbours, in order.
+    /// Iterates over the runs of selected rows, in order.
     pub fn runs(&self) -> impl Iterator<Item = Range<u64>> {
         let mut at = 0;
         let pieces = self.segments.iter().flat_map(move |segment| {
@@ -124,7 +124,7 @@ impl RowMask {
         joined(pieces)
     }
 
-    /// The rows in `range`, as far as there are so many.
+    /// Returns the rows in `range`, as far as the mask has them.
     #[must_use]
     pub fn slice(&self, range: Range<u64>) -> RowMask {
         let mut out = RowMask::new();
@@ -156,13 +156,13 @@ impl RowMask {
         }
     }
 
-    /// The rows that both select. Where one is longer, its last rows are as they are in it.
+    /// Returns the rows that both masks select. The last rows of a longer mask are as they are in it.
     #[must_use]
     pub fn and(&self, other: &RowMask) -> RowMask {
         self.combined(other, |a, b| a & b)
     }
 
-    /// The rows that either selects. Where one is longer, its last rows are as they are in it.
+    /// Returns the rows that either mask selects. The last rows of a longer mask are as they are in it.
     #[must_use]
     pub fn or(&self, other: &RowMask) -> RowMask {
         self.combined(other, |a, b| a | b)
@@ -241,7 +241,8 @@ impl RowMask {
     }
 }
 
-/// `bits` with only those ones that `part` selects: it has a row for each of them, or lacks the last, which are not selected.
+/// Returns `bits` with only those ones that `part` selects. `part` has a row for each one; if it lacks the last ones,
+/// these are not selected.
 fn refined(bits: &Bitmap, part: &RowMask) -> Bitmap {
     let ones = bits.count_ones(0..bits.len());
     if part.selected == ones as u64 {
@@ -260,10 +261,10 @@ fn refined(bits: &Bitmap, part: &RowMask) -> Bitmap {
     and_then_bits(bits, &of_ones)
 }
 
-/// `bits` with only those ones whose bit in `of_ones` is 1. `of_ones` has a bit for each one of `bits`.
+/// Returns `bits` with only those ones whose bit in `of_ones` is 1. `of_ones` must have a bit for each one in `bits`.
 ///
 /// # Panics
-/// If it has fewer or more.
+/// If `of_ones` has fewer or more bits.
 pub fn and_then_bits(bits: &Bitmap, of_ones: &Bitmap) -> Bitmap {
     let mut out = Bitmap::new();
     out.reserve(bits.len());
@@ -290,7 +291,7 @@ pub fn and_then_bits(bits: &Bitmap, of_ones: &Bitmap) -> Bitmap {
 /// A position in a mask.
 struct SegmentCursor<'a> {
     segments: &'a [Segment],
-    /// Rows of the first segment before the position.
+    /// Number of rows of the first segment before the position.
     at: u64,
 }
 
@@ -299,7 +300,7 @@ impl<'a> SegmentCursor<'a> {
         SegmentCursor { segments: &mask.segments, at: 0 }
     }
 
-    /// The segment, and how many of its rows are before the position.
+    /// Returns the segment, and how many of its rows are before the position.
     fn part(&self) -> Option<(&'a Segment, u64)> {
         self.segments.first().map(|segment| (segment, self.at))
     }
@@ -314,7 +315,7 @@ impl<'a> SegmentCursor<'a> {
 }
 
 impl PartialEq for RowMask {
-    /// Whether both select the same rows, whatever their segments are.
+    /// Whether both masks select the same rows, whatever their segments are.
     fn eq(&self, other: &Self) -> bool {
         self.rows == other.rows && self.selected == other.selected && self.runs().eq(other.runs())
     }
@@ -329,7 +330,7 @@ impl Debug for RowMask {
     }
 }
 
-/// The bits of `range` whose bit in `keep` is 1, which has a bit for each of the range.
+/// Returns the bits of `range` whose bit in `keep` is 1. `keep` has a bit for each bit of the range.
 pub(crate) fn compacted(bits: &Bitmap, range: Range<usize>, keep: &Bitmap) -> Bitmap {
     let mut out = Bitmap::new();
     filter_bits(bits.as_bytes(), range.start, keep.as_bytes(), 0, range.len(), &mut out);

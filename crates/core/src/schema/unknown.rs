@@ -3,14 +3,14 @@
 use super::Schema;
 use marquetry_base::Error;
 
-/// The error for a column that is not in `schema`: it names similar ones, or the first ones if none is.
+/// Returns the error for a column that is not in `schema`: it names similar ones, or the first ones if none is.
 #[cold]
 pub fn unknown_column(schema: &Schema, name: &str) -> Error {
     let nested = schema.leaves.iter().filter(|leaf| leaf.path().len() > 1).map(|leaf| &**leaf.dotted());
     no_such_column(name, schema.fields.iter().map(|field| field.name()).chain(nested))
 }
 
-/// The error for a column that is not among `known`.
+/// Returns the error for a column that is not among `known`.
 ///
 /// ```
 /// let error = marquetry_core::schema::no_such_column("pirce", ["name", "price"]);
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(near("pr"), [""; 0]);
         assert_eq!(near("naem"), ["name"]);
         assert_eq!(near("NAMES"), ["names", "name"]);
-        // One in the other is not enough, nor is one letter for another.
+        // It is not enough that one name contains the other, or that a name of one letter has another one.
         assert_eq!(near("username"), ["surname"]);
         assert_eq!(near("x"), [""; 0]);
         assert_eq!(near("filename_of_price"), [""; 0]);

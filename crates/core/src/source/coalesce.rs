@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What requests cost, counted in bytes: decides which ranges are fetched together.
+/// The cost of requests in bytes, which decides which ranges are fetched together.
 ///
 /// ```
 /// use marquetry_core::source::CoalesceOptions;
@@ -12,34 +12,35 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CoalesceOptions {
-    /// A request costs as much as so many bytes: a gap that is not larger is read and thrown away.
+    /// The cost of a request in bytes: a gap that is not larger is read and discarded.
     pub hole_size_limit: u64,
-    /// More bytes than this are fetched by several requests. At least 1.
+    /// Maximum bytes of a request; larger ranges are split. At least 1.
     pub range_size_limit: u64,
 }
 
 impl CoalesceOptions {
-    /// A [`hole_size_limit`](Self::hole_size_limit) and a [`range_size_limit`](Self::range_size_limit).
+    /// Creates options with a [`hole_size_limit`](Self::hole_size_limit) and a
+    /// [`range_size_limit`](Self::range_size_limit).
     pub const fn new(hole_size_limit: u64, range_size_limit: u64) -> Self {
         CoalesceOptions { hole_size_limit, range_size_limit }
     }
 
-    /// Files on a disk. A call and a seek within the disk's own read-ahead cost a few microseconds, in which a disk gives
-    /// some 16 KiB; requests beyond 4 MiB gain nothing.
+    /// Options for files on a disk. A call and a seek within the disk's own read-ahead cost a few microseconds, in
+    /// which a disk reads some 16 KiB; requests beyond 4 MiB gain nothing.
     pub const LOCAL: CoalesceOptions = CoalesceOptions::new(16 << 10, 4 << 20);
 
-    /// Object stores and web servers. Requests of one plan run at the same time, so what one more costs is not the
-    /// store's latency of some 30 ms, but its price and the work of both sides: about 1 ms, in which a connection gives
-    /// some 128 KiB. Beyond 8 MiB two connections are faster than one.
+    /// Options for object stores and web servers. Requests of one plan run at the same time, so the cost of one more is
+    /// not the store's latency of some 30 ms, but its price and the work of both sides: about 1 ms, in which a
+    /// connection transfers some 128 KiB. Beyond 8 MiB two connections are faster than one.
     pub const OBJECT_STORE: CoalesceOptions = CoalesceOptions::new(128 << 10, 8 << 20);
 
-    /// What waiting for an answer costs, where nothing else can be done meanwhile: in the 30 ms of an object store a
-    /// connection gives about a megabyte.
+    /// Returns the cost in bytes of waiting for an answer, if nothing else can be done meanwhile: in the 30 ms of an
+    /// object store a connection transfers about a megabyte.
     pub fn bytes_per_round_trip(&self) -> u64 {
         self.hole_size_limit.saturating_mul(8)
     }
 
-    /// The requests that fetch all of `ranges`: in order, none overlapping, none empty.
+    /// Returns the requests that fetch all of `ranges`: sorted, not overlapping, and not empty.
     pub fn coalesce(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> Vec<Range<u64>> {
         let mut ranges: Vec<_> = ranges.into_iter().filter(|range| range.start < range.end).collect();
         ranges.sort_unstable_by_key(|range| (range.start, range.end));
@@ -60,7 +61,7 @@ impl CoalesceOptions {
         out
     }
 
-    /// Appends a range, in parts of equal size if it is too large.
+    /// Appends a range, split into parts of equal size if it is too large.
     fn push(&self, range: Range<u64>, out: &mut Vec<Range<u64>>) {
         let len = range.end - range.start;
         let parts = len.div_ceil(self.range_size_limit.max(1));
@@ -107,14 +108,14 @@ mod tests {
             prop_assert_eq!(requests.iter().map(|r| r.end - r.start).sum::<u64>(), fetched.len() as u64);
             prop_assert!(requests.iter().all(|r| r.start < r.end && r.end - r.start <= range_size_limit));
             prop_assert!(requests.windows(2).all(|pair| pair[0].end <= pair[1].start));
-            // What was not asked for lies in gaps that are worth it.
+            // Superfluous bytes are only in gaps up to the limit.
             let extra: Vec<u64> = fetched.difference(&asked).copied().collect();
             let mut run = 0;
             for (i, byte) in extra.iter().enumerate() {
                 run = if i > 0 && extra[i - 1] + 1 == *byte { run + 1 } else { 1 };
                 prop_assert!(run <= hole_size_limit);
             }
-            // And no two requests could have been one, unless one is a part of a range that was cut.
+            // No two requests could have been one, unless one is a part of a range that was split.
             let is_cut = wanted.iter().any(|range| range.end - range.start > range_size_limit);
             for pair in requests.windows(2) {
                 let (between, both) = (pair[1].start - pair[0].end, pair[1].end - pair[0].start);

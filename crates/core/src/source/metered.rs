@@ -7,14 +7,14 @@ use marquetry_base::{Result, Span, Stopwatch};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Counts what is read of a source, and how long that takes.
+/// A source that counts the reads of another one, and their time.
 pub struct MeteredSource {
     source: Arc<dyn Source>,
     counters: Arc<ReadCounters>,
 }
 
 impl MeteredSource {
-    /// `source`, counted in `counters`.
+    /// Counts the reads of `source` in `counters`.
     pub fn new(source: Arc<dyn Source>, counters: Arc<ReadCounters>) -> Self {
         MeteredSource { source, counters }
     }

@@ -1,4 +1,4 @@
-//! Split block bloom filters: whether a value may be among those of a column chunk, or is not for sure.
+//! Split block bloom filters: whether a column chunk may have a value, or certainly does not.
 //!
 //! Spec: BloomFilter.md.
 //!
@@ -18,7 +18,7 @@ use marquetry_format::{
 use std::ops::Range;
 use twox_hash::XxHash64;
 
-/// A bloom filter of one column chunk.
+/// The bloom filter of a column chunk.
 ///
 /// ```
 /// use marquetry_core::statistics::BloomFilter;
@@ -29,15 +29,15 @@ use twox_hash::XxHash64;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BloomFilter {
-    /// INVARIANT: 1 to [`MOST_BLOCKS`].
+    /// INVARIANT: 1 to [`MOST_BLOCKS`] blocks.
     blocks: Vec<[u32; 8]>,
 }
 
 impl BloomFilter {
-    /// An empty filter, as small as it can be so that it says "maybe" for a share of at most `fpp` of the values that are
-    /// not there once `ndv` different ones are; 32 bytes to 128 MiB, a power of two.
+    /// Creates an empty filter. It has the smallest size with a false positive probability of at most `fpp` for `ndv`
+    /// distinct values: a power of two from 32 bytes to 128 MiB.
     pub fn new(ndv: u64, fpp: f64) -> Self {
-        // SPEC: "Sizing an SBBF" has only examples; this is the exact probability that they are of.
+        // SPEC: "Sizing an SBBF" has only examples; this is the exact probability behind them.
         let powers = (0..=MOST_BLOCKS.ilog2()).map(|power| 1usize << power);
         let enough = |blocks: &usize| false_positives(ndv as f64 / *blocks as f64) <= fpp;
         BloomFilter { blocks: vec![[0; 8]; powers.clone().find(enough).unwrap_or(MOST_BLOCKS)] }
@@ -46,15 +46,15 @@ impl BloomFilter {
     /// Inserts the values in `range`.
     ///
     /// # Panics
-    /// If the range is not inside.
+    /// If the range is out of bounds.
     pub fn insert(&mut self, values: &Values, range: Range<usize>) {
         Self::each_hash(values, range, |hash| self.insert_hash(hash));
     }
 
-    /// Gives the [`hash`](Self::hash) of each value in `range` to `take`.
+    /// Passes the [`hash`](Self::hash) of each value in `range` to `take`.
     ///
     /// # Panics
-    /// If the range is not inside.
+    /// If the range is out of bounds.
     pub fn each_hash(values: &Values, range: Range<usize>, mut take: impl FnMut(u64)) {
         let mut scratch = [0; 8];
         match values {
@@ -64,7 +64,7 @@ impl BloomFilter {
         }
     }
 
-    /// Inserts the value of this [`hash`](Self::hash).
+    /// Inserts the value with this [`hash`](Self::hash).
     #[inline]
     pub fn insert_hash(&mut self, hash: u64) {
         let block = self.block_of(hash);
@@ -72,32 +72,31 @@ impl BloomFilter {
         self.blocks[block].iter_mut().zip(mask).for_each(|(word, bit)| *word |= bit);
     }
 
-    /// The hash of a value: xxHash64 with seed 0. The value is PLAIN, byte strings without their length.
+    /// Returns the hash of a value: xxHash64 with seed 0. The value is PLAIN, byte strings without their length.
     #[inline]
     pub fn hash(value: &[u8]) -> u64 {
         XxHash64::oneshot(0, value)
     }
 
-    /// Whether a value may have been inserted; `false` is for sure. The value is PLAIN, byte strings without their
-    /// length. Floats are told apart by their bits: whoever looks for zero has to ask for both zeros.
+    /// Whether a value may have been inserted; `false` is certain. The value is PLAIN, byte strings without their
+    /// length. Floats are hashed by their bits: to look for zero, test both zeros.
     pub fn might_contain(&self, value: &[u8]) -> bool {
         self.might_contain_hash(Self::hash(value))
     }
 
-    /// Whether the value of this [`hash`](Self::hash) may have been inserted.
+    /// Whether the value with this [`hash`](Self::hash) may have been inserted.
     pub fn might_contain_hash(&self, hash: u64) -> bool {
         let block = &self.blocks[self.block_of(hash)];
         block.iter().zip(mask(hash as u32)).all(|(word, bit)| word & bit != 0)
     }
 
-    /// How many bytes the bits have.
+    /// Returns the length of the bits in bytes.
     pub fn num_bytes(&self) -> usize {
         self.blocks.len() * BLOCK_BYTES
     }
 
-    /// Halves the filter as long as it still says "maybe" for a share of at most `fpp` of the values that are not there.
-    /// So a filter that was made for too many values gets the size that the values need, which then need not be known
-    /// before.
+    /// Halves the filter as long as its false positive probability remains at most `fpp`. So a filter that was created
+    /// for too many values gets the size for its actual values, whose number need not be known before.
     pub fn shrink(&mut self, fpp: f64) {
         while self.blocks.len().is_multiple_of(2) {
             let halved: Vec<[u32; 8]> = self
@@ -107,7 +106,7 @@ impl BloomFilter {
                 .iter()
                 .map(|[a, b]| std::array::from_fn(|word| a[word] | b[word]))
                 .collect();
-            // Block `i` of 2n takes the hashes that block `i / 2` of n does: the filter is what it were if all values
+            // Block `i / 2` of n takes the hashes of block `i` of 2n: the halved filter is the same as if all values
             // had been inserted into it.
             if share_of_maybe(&halved) > fpp {
                 return;
@@ -116,7 +115,7 @@ impl BloomFilter {
         }
     }
 
-    /// Appends header and bits.
+    /// Appends header and bits to `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
         let header = BloomFilterHeader {
             num_bytes: self.num_bytes() as i32,
@@ -131,7 +130,7 @@ impl BloomFilter {
         self.blocks.as_flattened().iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     }
 
-    /// Reads header and bits from the start of `bytes`, which may go on behind them.
+    /// Reads header and bits from the start of `bytes`, which may have more bytes behind them.
     ///
     /// Fails if the header is damaged, if the filter is of another kind or larger than 128 MiB, or if bits are missing.
     pub fn read(bytes: &[u8]) -> Result<Self> {
@@ -150,10 +149,10 @@ impl BloomFilter {
     }
 }
 
-/// The header of a filter of which only some blocks are read.
+/// The header of a filter, for reading only some of its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BloomFilterHead {
-    /// Where the bits begin.
+    /// Offset of the bits.
     bits: usize,
     /// INVARIANT: 1 to [`MOST_BLOCKS`].
     blocks: usize,
@@ -182,28 +181,29 @@ impl BloomFilterHead {
         Ok(BloomFilterHead { bits: reader.position(), blocks: num_bytes / BLOCK_BYTES })
     }
 
-    /// How many bytes the bits have.
+    /// Returns the length of the bits in bytes.
     pub fn num_bytes(self) -> usize {
         self.blocks * BLOCK_BYTES
     }
 
-    /// How many bytes the header has.
+    /// Returns the length of the header in bytes.
     pub fn header_bytes(self) -> usize {
         self.bits
     }
 
-    /// How many bytes header and bits have.
+    /// Returns the length of header and bits in bytes.
     pub fn total_bytes(self) -> usize {
         self.bits + self.blocks * BLOCK_BYTES
     }
 
-    /// Where, counted from the header's first byte, the block is that a value of this [`hash`](BloomFilter::hash) is in.
+    /// Returns the byte range, relative to the header's first byte, of the block for a value with this
+    /// [`hash`](BloomFilter::hash).
     pub fn block_of(self, hash: u64) -> Range<usize> {
         let start = self.bits + block_of(hash, self.blocks) * BLOCK_BYTES;
         start..start + BLOCK_BYTES
     }
 
-    /// Whether a block of 32 bytes may have the value of this hash.
+    /// Whether a block of 32 bytes may have the value with this hash.
     pub fn might_contain(block: &[u8], hash: u64) -> bool {
         match block.as_chunks::<BLOCK_BYTES>().0 {
             [block] => words(block).iter().zip(mask(hash as u32)).all(|(word, bit)| word & bit != 0),
@@ -214,7 +214,7 @@ impl BloomFilterHead {
 
 #[inline]
 fn block_of(hash: u64, blocks: usize) -> usize {
-    // At most the number of blocks, less one.
+    // At most the number of blocks minus one.
     (((hash >> 32) * blocks as u64) >> 32) as usize
 }
 
@@ -228,8 +228,8 @@ fn mask(key: u32) -> [u32; 8] {
     SALT.map(|salt| 1 << (key.wrapping_mul(salt) >> 27))
 }
 
-/// How likely it is that a value is found that was not inserted, where a block has `load` values on average: each block
-/// has a number of values that is distributed as Poisson has it, and each value sets one bit of each word.
+/// Returns the false positive probability if a block has `load` values on average: the number of values in a block has
+/// a Poisson distribution, and each value sets one bit in each word.
 fn false_positives(load: f64) -> f64 {
     if load > FULL {
         return 1.0;
@@ -244,7 +244,8 @@ fn false_positives(load: f64) -> f64 {
     sum
 }
 
-/// The same for blocks that are there: the share of bits that are set, multiplied over the words of a block.
+/// Returns the false positive probability of actual blocks: the mean over blocks of the product, over a block's words,
+/// of the share of set bits.
 fn share_of_maybe(blocks: &[[u32; 8]]) -> f64 {
     let of_block =
         |block: &[u32; 8]| block.iter().map(|word| f64::from(word.count_ones()) / 32.0).product::<f64>();
@@ -252,9 +253,9 @@ fn share_of_maybe(blocks: &[[u32; 8]]) -> f64 {
 }
 
 const BLOCK_BYTES: usize = 32;
-/// 128 MiB: what other readers take.
+/// Maximum number of blocks, 128 MiB, which other readers accept.
 const MOST_BLOCKS: usize = (128 << 20) / BLOCK_BYTES;
-/// So many values set every bit of a block, as good as always.
+/// Number of values that set every bit of a block almost certainly.
 const FULL: f64 = 600.0;
 /// SPEC: "eight odd unsigned 32-bit integer constants called the salt".
 const SALT: [u32; 8] =

@@ -5,13 +5,13 @@ use crate::statistics::min_max::MinMaxStats;
 use crate::statistics::truncate;
 use marquetry_format::Statistics;
 
-/// The statistics to write for the values that `bounds` has seen, beside `null_count` nulls. `distinct_count` is written
-/// if known. Byte strings are cut to `truncate` bytes, as UTF-8 if `is_text`.
+/// Returns the statistics to write for the values in `bounds` and `null_count` nulls. `distinct_count` is written if
+/// known. Byte strings are truncated to `truncate` bytes, as UTF-8 if `is_text`.
 ///
-/// The deprecated `min` and `max` are written too where values are booleans, signed integers or floats under TYPE_ORDER.
-/// SPEC: they "may be set when the column order is signed"; parquet-mr, parquet-cpp and arrow-rs do it, and readers older
-/// than 2017 know nothing else. It costs at most 20 bytes a column chunk. Byte strings never get them, whose order by
-/// those readers was wrong, and not IEEE_754_TOTAL_ORDER, which they cannot have heard of.
+/// The deprecated `min` and `max` are also written if values are booleans, signed integers or floats under TYPE_ORDER.
+/// SPEC: they "may be set when the column order is signed"; parquet-mr, parquet-cpp and arrow-rs write them, and
+/// readers older than 2017 know no others. They cost at most 20 bytes per column chunk. They are never written for byte
+/// strings, which those readers compared wrongly, nor under IEEE_754_TOTAL_ORDER, which those readers cannot know.
 pub fn statistics(
     bounds: &MinMaxStats,
     null_count: u64,
@@ -38,7 +38,7 @@ pub fn statistics(
     out
 }
 
-/// Bounds as they are written.
+/// Bounds as they are written, perhaps truncated.
 pub(super) struct Cut {
     pub(super) min: Vec<u8>,
     pub(super) max: Vec<u8>,
@@ -46,8 +46,8 @@ pub(super) struct Cut {
     is_max_exact: bool,
 }
 
-/// Cuts the bounds, if there are any. Only BYTE_ARRAY can be cut: a value of a fixed length must have it to be valid, and
-/// the bytes of a decimal are a number; of more than [`LONGEST_WHOLE`] bytes these have no bounds.
+/// Truncates the bounds; `None` if there are none. Only BYTE_ARRAY can be truncated: a value of fixed length is invalid
+/// without it, and the bytes of a decimal are a number. If these exceed [`LONGEST_WHOLE`] bytes, there are no bounds.
 pub(super) fn cut(bounds: &MinMaxStats, truncate: Option<usize>, is_text: bool) -> Option<Cut> {
     let (min, max) = (bounds.min()?, bounds.max()?);
     let n = match (bounds.order(), truncate) {
@@ -66,10 +66,11 @@ pub(super) fn cut(bounds: &MinMaxStats, truncate: Option<usize>, is_text: bool) 
     })
 }
 
-/// Bytes of a bound that cannot be cut. Each page has two of them in the index, and readers take them all into memory.
+/// Maximum length in bytes of a bound that cannot be truncated. Each page has two bounds in the index, and readers load
+/// them all into memory.
 const LONGEST_WHOLE: usize = 4 << 10;
 
-/// Counts are signed on the wire.
+/// Converts a count, which the format stores as signed.
 pub(super) fn count(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }

@@ -9,26 +9,26 @@ use crate::statistics::min_max::MinMaxStats;
 use marquetry_format::{BoundaryOrder, ColumnIndex};
 use std::cmp::Ordering;
 
-/// What is known of one data page.
+/// The statistics of one data page.
 #[derive(Debug, Clone, Copy)]
 pub struct PageStatistics<'a> {
-    /// Bounds of its values, and how many of them are NaN.
+    /// Bounds of the values, and the number of NaNs.
     pub bounds: &'a MinMaxStats,
-    /// How many values, nulls not counted.
+    /// Number of values without nulls.
     pub values: u64,
-    /// How many nulls, as in the page's statistics.
+    /// Number of nulls, as in the page's statistics.
     pub null_count: u64,
-    /// How often each level occurs. If it is missing for one page, the index has histograms of none.
+    /// Histograms of the levels. If they are missing for one page, the index has none.
     pub levels: Option<&'a LevelHistogram>,
 }
 
-/// Collects the pages of one chunk.
+/// A builder of a chunk's column index, page by page.
 #[derive(Debug, Clone)]
 pub struct ColumnIndexBuilder {
     order: SortOrder,
     truncate: Option<usize>,
     is_text: bool,
-    /// Whether all pages so far have what an index must have.
+    /// Whether all pages so far have the bounds that an index must have.
     is_possible: bool,
     has_levels: bool,
     null_pages: Vec<bool>,
@@ -41,7 +41,7 @@ pub struct ColumnIndexBuilder {
 }
 
 impl ColumnIndexBuilder {
-    /// No pages yet. Bounds are cut to `truncate` bytes, as UTF-8 if `is_text`.
+    /// Creates a builder without pages. Bounds are truncated to `truncate` bytes, as UTF-8 if `is_text`.
     pub fn new(order: SortOrder, truncate: Option<usize>, is_text: bool) -> Self {
         ColumnIndexBuilder {
             order,
@@ -66,11 +66,11 @@ impl ColumnIndexBuilder {
         }
         let is_null_page = page.values == 0;
         let (min, max) = match cut(page.bounds, self.truncate, self.is_text) {
-            // SPEC: pages of nulls only have "byte[0]".
+            // SPEC: pages of only nulls have "byte[0]".
             _ if is_null_page => (Vec::new(), Vec::new()),
             Some(cut) => (cut.min, cut.max),
-            // SPEC: "If all non-null values of a page are NaN, a column index must not be written for this column chunk",
-            // under TYPE_ORDER, that is.
+            // SPEC: "If all non-null values of a page are NaN, a column index must not be written for this column
+            // chunk"; this holds under TYPE_ORDER.
             None => {
                 *self = ColumnIndexBuilder::new(SortOrder::Undefined, None, false);
                 return;
@@ -88,8 +88,8 @@ impl ColumnIndexBuilder {
         }
     }
 
-    /// The index of all pages; `None` if there must be none: the values have no order, a page has values but no bounds,
-    /// or there are no pages.
+    /// Returns the index of all pages. `None` if there must be none, because the values have no order or a page has
+    /// values but no bounds, or if there are no pages.
     pub fn finish(self) -> Option<ColumnIndex> {
         if !self.is_possible || self.null_pages.is_empty() {
             return None;
@@ -108,7 +108,7 @@ impl ColumnIndexBuilder {
     }
 }
 
-/// In which direction both lists are sorted, pages of nulls passed over. Where both directions hold, ascending.
+/// Returns the direction in which both lists are sorted, ignoring pages of nulls; ascending if both directions hold.
 pub fn boundary_order(
     order: SortOrder,
     null_pages: &[bool],

@@ -1,4 +1,4 @@
-//! Compares the statistics in a file with what was counted in its pages.
+//! Compares statistics in a file with counts and bounds of its pages.
 
 use crate::schema::Leaf;
 use crate::sort_order::SortOrder;
@@ -9,27 +9,27 @@ use crate::statistics::observed_page::ObservedPage;
 use marquetry_format::{BoundaryOrder, BoundingBox, ColumnIndex, Encoding, SizeStatistics, Statistics};
 use std::cmp::Ordering;
 
-/// A bound that is not what the values have.
+/// A bound that contradicts the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WrongBound<'a> {
     /// `min` or `max`.
     pub name: &'static str,
-    /// The bound, PLAIN.
+    /// The stated bound, PLAIN.
     pub said: &'a [u8],
-    /// The least or the greatest value, PLAIN.
+    /// The actual minimum or maximum, PLAIN.
     pub actual: &'a [u8],
 }
 
 impl WrongBound<'_> {
-    /// The bound and the value as text.
+    /// Describes the bound and the value.
     pub fn describe(&self, leaf: &Leaf) -> String {
         let [said, actual] = [self.said, self.actual].map(|value| display_value(leaf, value));
         format!("{} is {said}, there is {actual}", self.name)
     }
 }
 
-/// The stated bounds, a lower and an upper one, that do not bound the values.
+/// Returns the stated bounds that do not bound the values.
 ///
 /// ```
 /// use marquetry_core::sort_order::SortOrder;
@@ -50,7 +50,7 @@ pub fn wrong_bounds<'a>(
     differing(bounds.order(), sides)
 }
 
-/// The bounds that are said to be exact and are further out than all values.
+/// Returns the bounds that are stated to be exact, but are further out than all values.
 pub fn inexact_bounds<'a>(bounds: &'a MinMaxStats, statistics: &'a Statistics) -> Vec<WrongBound<'a>> {
     let exact = |is_exact: Option<bool>, bound: &'a Option<Vec<u8>>| {
         bound.as_deref().filter(|_| is_exact == Some(true))
@@ -71,7 +71,7 @@ fn differing<'a>(order: SortOrder, sides: [Side<'a>; 2]) -> Vec<WrongBound<'a>> 
     wrong.collect()
 }
 
-/// What a column index says of the nulls, NaNs and levels of a page and is not so, a message each.
+/// Returns a message for each statement of a column index on the nulls, NaNs and levels of a page that is wrong.
 pub fn wrong_page_counts(index: &ColumnIndex, page: usize, leaf: &Leaf, seen: &ObservedPage) -> Vec<String> {
     let mut wrong = Vec::new();
     let is_null_page = index.null_pages.get(page).copied();
@@ -104,8 +104,8 @@ pub fn wrong_page_counts(index: &ColumnIndex, page: usize, leaf: &Leaf, seen: &O
     wrong
 }
 
-/// What the histograms of levels of a chunk of `entries` entries say and is not so, a message each. Histograms that cannot be right,
-/// whatever is in the chunk, are passed over.
+/// Returns a message for each level histogram that is wrong for a chunk of `entries` entries. Histograms that are
+/// impossible whatever the chunk contains are ignored.
 pub fn wrong_sizes(said: &SizeStatistics, entries: i64, seen: &ObservedPage) -> Vec<String> {
     let mut wrong = Vec::new();
     if let Some(levels) = &seen.levels {
@@ -124,17 +124,17 @@ pub fn wrong_sizes(said: &SizeStatistics, entries: i64, seen: &ObservedPage) -> 
     wrong
 }
 
-/// What is said of the bytes of byte strings and is not so.
+/// Returns a message if the stated number of bytes of byte strings is wrong.
 pub fn wrong_byte_count(said: Option<i64>, seen: &ObservedPage) -> Option<String> {
     let (said, bytes) = (said?, seen.byte_array_bytes?);
     let is_wrong = u64::try_from(said) != Ok(bytes);
     is_wrong.then(|| format!("{said} bytes of byte strings are said, {bytes} are there"))
 }
 
-/// Whether a count of bytes of byte strings, in pages of these encodings, may be one of suffixes.
+/// Whether a count of string bytes, in pages with these encodings, may count suffixes only.
 ///
-/// QUIRK: parquet-cpp, which counts these bytes from version 19 on, counts there what it stores: of each string what is behind the prefix
-/// that it shares with the one before.
+/// QUIRK: parquet-cpp, which has these counts from version 19 on, counts the stored bytes here: of each string the
+/// suffix after the prefix that it shares with the one before.
 pub fn counts_suffixes(
     created_by: Option<&str>,
     encodings: impl IntoIterator<Item = Encoding>,
@@ -146,7 +146,7 @@ pub fn counts_suffixes(
         && said.zip(seen.byte_array_bytes).is_some_and(|(said, bytes)| is_less(said, bytes))
 }
 
-/// Whether a writer counts suffixes in pages of these encodings, if it counts at all.
+/// Whether a writer counts suffixes in pages with these encodings, if it counts at all.
 pub(crate) fn may_count_suffixes(
     created_by: Option<&str>,
     encodings: impl IntoIterator<Item = Encoding>,
@@ -155,10 +155,10 @@ pub(crate) fn may_count_suffixes(
         && encodings.into_iter().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
 }
 
-/// The boundary order that a column index has, if it is not the one that it says.
+/// Returns the actual boundary order of a column index, if it differs from the stated one.
 pub fn wrong_boundary_order(index: &ColumnIndex, order: SortOrder) -> Option<BoundaryOrder> {
     let sorted = boundary_order(order, &index.null_pages, &index.min_values, &index.max_values);
-    // Lists in both orders at once count as ascending in `boundary_order`.
+    // `boundary_order` returns ascending for lists that have both orders.
     let is_constant = || {
         let values = || index.null_pages.iter().zip(&index.min_values).filter(|(is_null, _)| !**is_null);
         values().zip(values().skip(1)).all(|(a, b)| order.compare(a.1, b.1) == Some(Ordering::Equal))
@@ -174,10 +174,10 @@ pub fn wrong_boundary_order(index: &ColumnIndex, order: SortOrder) -> Option<Bou
     (!holds).then_some(sorted)
 }
 
-/// From where to where a box is on an axis.
+/// The range of a box on an axis: minimum and maximum.
 pub type AxisRange = (f64, f64);
 
-/// The first axis on which `actual` exceeds the box `said`, and both ranges on it.
+/// Returns the first axis on which `actual` exceeds the box `said`, and both ranges on it.
 pub fn exceeded_axis(
     said: &BoundingBox,
     actual: &BoundingBox,
@@ -191,8 +191,8 @@ pub fn exceeded_axis(
     ];
     axes.into_iter().find_map(|(axis, said, actual)| {
         let (said, actual) = (said?, actual?);
-        // SPEC: xmin above xmax is a box across the antimeridian. It is not checked: neither that of the file, nor whether the
-        // file's has all that is across it.
+        // SPEC: xmin above xmax is a box across the antimeridian. Such boxes, stated or actual, are not checked on this
+        // axis.
         let is_wrapped = axis == "x" && (said.0 > said.1 || actual.0 > actual.1);
         (!is_wrapped && (said.0 > actual.0 || said.1 < actual.1)).then_some((axis, said, actual))
     })

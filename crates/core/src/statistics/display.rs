@@ -1,10 +1,10 @@
-//! Values and names in messages: short, on one line.
+//! Formats values and names for messages: short, on one line.
 
 use crate::schema::Leaf;
 use crate::sort_order::SortOrder;
 use marquetry_encoding::PhysicalType;
 
-/// A PLAIN value of a column as text.
+/// Formats a PLAIN value of a column.
 pub fn display_value(leaf: &Leaf, value: &[u8]) -> String {
     let is_unsigned = matches!(SortOrder::of(leaf), SortOrder::Unsigned32 | SortOrder::Unsigned64);
     match (leaf.physical(), value) {
@@ -23,7 +23,7 @@ pub fn display_value(leaf: &Leaf, value: &[u8]) -> String {
     }
 }
 
-/// The first bytes of a byte string, in quotes.
+/// Formats the first bytes of a byte string, in quotes.
 pub fn display_bytes(value: &[u8]) -> String {
     let dots = if value.len() > MAX_SHOWN_BYTES { "..." } else { "" };
     format!("\"{}\"{dots}", value[..value.len().min(MAX_SHOWN_BYTES)].escape_ascii())

@@ -8,24 +8,24 @@ use marquetry_format::{BoundingBox, GeospatialStatistics};
 use marquetry_geo::{Extent, Longitudes, positions};
 use std::collections::BTreeSet;
 
-/// Extent and kinds of the geometries seen so far.
+/// The extent and the types of the geometries seen so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeoBounds {
-    /// On the ellipsoid, where edges are curves.
+    /// Whether geometries are on the ellipsoid, where edges are curves.
     is_geography: bool,
     /// Whether all values so far could be read.
     is_valid: bool,
     /// Whether the coordinates bound the values.
     is_bounded: bool,
     extent: Extent,
-    /// Of GEOGRAPHY.
+    /// The longitudes, for GEOGRAPHY.
     longitudes: Longitudes,
-    /// ISO codes.
+    /// ISO codes of the geometry types.
     types: BTreeSet<i32>,
 }
 
 impl GeoBounds {
-    /// Nothing seen yet. `None` for columns that are neither GEOMETRY nor GEOGRAPHY.
+    /// Creates empty bounds. `None` for columns that are neither GEOMETRY nor GEOGRAPHY.
     pub fn of(logical: Option<&LogicalType>) -> Option<Self> {
         let is_geography = match logical? {
             LogicalType::Geometry { .. } => false,
@@ -42,10 +42,10 @@ impl GeoBounds {
         })
     }
 
-    /// Takes the values that `indices` name: a range, or those of a dictionary that occur, each once is enough.
+    /// Adds the values at `indices`: a range, or the used entries of a dictionary, each once.
     ///
     /// # Panics
-    /// If an index is not inside, or if the values are no byte strings.
+    /// If an index is out of bounds, or if the values are not byte strings.
     pub fn update(&mut self, values: &Values, mut indices: impl Iterator<Item = usize>) {
         let Values::Bytes(views) = values else {
             unreachable!("geometries are byte strings, not {:?}", values.shape());
@@ -55,12 +55,12 @@ impl GeoBounds {
         }
     }
 
-    /// Whether no value was taken.
+    /// Whether no value was added.
     pub fn is_empty(&self) -> bool {
         self.is_valid && self.types.is_empty()
     }
 
-    /// Takes all values that `other`, of the same column, has taken.
+    /// Adds all values of `other`, which must be of the same column.
     pub fn merge(&mut self, other: &GeoBounds) {
         self.is_valid &= other.is_valid;
         self.is_bounded &= other.is_bounded;
@@ -69,7 +69,7 @@ impl GeoBounds {
         self.types.extend(&other.types);
     }
 
-    /// The statistics; `None` if there were no values, or if one of them could not be read.
+    /// Returns the statistics; `None` if there were no values, or if one of them could not be read.
     ///
     /// SPEC: the box is absent if there is no x or no y, and z and m are absent from it if there are none.
     pub fn finish(&self) -> Option<GeospatialStatistics> {
@@ -93,20 +93,21 @@ impl GeoBounds {
         Some(GeospatialStatistics { bbox, geospatial_types: Some(self.types.iter().copied().collect()) })
     }
 
-    /// SPEC: "for `GEOGRAPHY` types, X and Y values are restricted to the canonical ranges".
+    /// Whether coordinates are in the allowed range. SPEC: "for `GEOGRAPHY` types, X and Y values are restricted to the
+    /// canonical ranges".
     fn is_canonical(&self, x: (f64, f64), y: (f64, f64)) -> bool {
         !self.is_geography || x.0 >= -180.0 && x.1 <= 180.0 && y.0 >= -90.0 && y.1 <= 90.0
     }
 
-    /// The range of x, or of GEOGRAPHY the one across the antimeridian, where that is narrower.
+    /// Returns the range of x, or for GEOGRAPHY the one across the antimeridian, if that is narrower.
     ///
-    /// SPEC: "xmin may be greater than xmax": then an x matches that is at least the one, or at most the other.
+    /// SPEC: "xmin may be greater than xmax": then x matches if it is at least xmin, or at most xmax.
     fn narrowest(&self, x: (f64, f64)) -> (f64, f64) {
         let narrowest = if self.is_geography { self.longitudes.narrowest() } else { None };
         narrowest.unwrap_or(x)
     }
 
-    /// Takes one value.
+    /// Adds one value.
     pub fn add(&mut self, wkb: &[u8]) {
         let (extent, longitudes, is_geography) = (&mut self.extent, &mut self.longitudes, self.is_geography);
         let shape = positions(wkb, |position| {
@@ -116,11 +117,11 @@ impl GeoBounds {
             }
         });
         match shape {
-            // SPEC: the format has no code for what may bulge beyond its positions.
+            // SPEC: the format has no code for geometries that may bulge beyond their positions.
             Ok(shape) if !shape.has_arcs => {
                 self.types.insert(shape.code);
-                // An edge on the ellipsoid runs further north or south than its ends, and perhaps across the
-                // antimeridian: only points are where their coordinates are.
+                // An edge on the ellipsoid may run further north or south than its ends, and across the antimeridian:
+                // coordinates bound only points.
                 self.is_bounded &= !(self.is_geography && shape.has_edges);
             }
             _ => self.is_valid = false,

@@ -1,6 +1,7 @@
 //! The range of values that a logical type allows.
 //!
-//! Spec: LogicalTypes.md. Only what the physical type would also hold otherwise is looked at: lengths are its own affair.
+//! Spec: LogicalTypes.md. Only values that the physical type allows are checked; lengths are a matter of the physical
+//! type.
 
 use crate::logical_type::{LogicalType, TimeUnit};
 use crate::sort_order::{SortOrder, plain_value};
@@ -8,7 +9,7 @@ use marquetry_encoding::Values;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// What must be true of each value of a column.
+/// The legal values of a column.
 ///
 /// ```
 /// use marquetry_core::logical_type::LogicalType;
@@ -24,18 +25,18 @@ pub struct LegalValues(Legal);
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Legal {
     All,
-    /// UTF-8.
+    /// UTF-8 text.
     Text,
-    /// Big-endian: the least and the greatest that the precision allows.
+    /// Minimum and maximum that the precision allows, big-endian.
     Decimal(Vec<u8>, Vec<u8>),
-    /// Least and greatest.
+    /// Minimum and maximum.
     Range(i64, i64),
     /// There is no legal value.
     Nothing,
 }
 
 impl LegalValues {
-    /// What a logical type allows; everything if there is none.
+    /// Returns the values that a logical type allows; all if there is no logical type.
     pub fn of(logical: Option<&LogicalType>) -> Self {
         const DAY_MILLIS: i64 = 86_400_000;
         LegalValues(match logical {
@@ -65,12 +66,12 @@ impl LegalValues {
         })
     }
 
-    /// Whether all values of the physical type are legal, so that nothing has to be looked at.
+    /// Whether all values of the physical type are legal, so that none need be checked.
     pub fn are_all(&self) -> bool {
         self.0 == Legal::All
     }
 
-    /// The first illegal value in `range`.
+    /// Returns the index of the first illegal value in `range`.
     pub fn first_illegal(&self, values: &Values, mut range: Range<usize>) -> Option<usize> {
         match (&self.0, values) {
             (Legal::All, _) => None,
@@ -103,9 +104,9 @@ impl LegalValues {
     }
 }
 
-/// The least and the greatest number of `digits` decimal digits, big-endian in two's complement.
+/// Returns the least and the greatest number with `digits` decimal digits, big-endian in two's complement.
 fn decimal_range(digits: u32) -> (Vec<u8>, Vec<u8>) {
-    // Most significant last: 10^digits - 1.
+    // Least significant byte first: 10^digits - 1.
     let mut max = vec![0u8];
     for _ in 0..digits.min(MAX_DIGITS) {
         let mut carry = 9u32;
@@ -118,7 +119,7 @@ fn decimal_range(digits: u32) -> (Vec<u8>, Vec<u8>) {
     }
     max.push(0);
     max.reverse();
-    // -n is !(n - 1); n is odd, so that only its last bit changes.
+    // -n is !(n - 1); n is odd, so only its last bit changes.
     let mut min: Vec<u8> = max.iter().map(|byte| !byte).collect();
     if let Some(last) = min.last_mut() {
         *last = last.wrapping_add(1);
@@ -126,7 +127,7 @@ fn decimal_range(digits: u32) -> (Vec<u8>, Vec<u8>) {
     (min, max)
 }
 
-/// More digits than logical types allow.
+/// Maximum number of digits, more than logical types allow.
 const MAX_DIGITS: u32 = 100;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The minimum and maximum of a page or chunk, and how many values are NaN.
+//! The minimum, the maximum and the number of NaNs of a page or chunk.
 //!
-//! Spec: `ColumnOrder` in parquet.thrift, whose comments say what a bound of floats may be.
+//! Spec: `ColumnOrder` in parquet.thrift, whose comments define the bounds of floats.
 
 use crate::int96;
 use crate::sort_order::{SortOrder, is_nan16, is_nan32, is_nan64, key16, key32, key64};
@@ -26,35 +26,36 @@ use std::ops::Range;
 pub struct MinMaxStats {
     order: SortOrder,
     nan_count: u64,
-    /// Of all values but NaNs. Floats are in total order here, so that it is known which zeros occur.
+    /// The extent of all values except NaNs. Floats are in total order here, so that it is known which zeros occur.
     numbers: Extent,
-    /// Of NaNs. INVARIANT: of use only under total order and while `numbers` is empty; not kept up otherwise.
+    /// The extent of NaNs. INVARIANT: it is used only under total order and while `numbers` is empty; otherwise it is
+    /// not maintained.
     nans: Extent,
 }
 
-/// The least and the greatest of some values, PLAIN.
+/// The minimum and maximum of some values, PLAIN.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Extent {
-    /// Whether there are values. If not, the two others are memory to be used again.
+    /// Whether there are values. If not, `min` and `max` are memory for reuse.
     any: bool,
     min: Vec<u8>,
     max: Vec<u8>,
-    /// Whether there was no memory for a bound, or there is no right one: then there is none.
+    /// Whether there are no bounds, because there was no memory for one, or values have no correct one.
     is_lost: bool,
 }
 
 impl MinMaxStats {
-    /// Nothing seen yet.
+    /// Creates empty bounds.
     pub fn new(order: SortOrder) -> Self {
         MinMaxStats { order, nan_count: 0, numbers: Extent::default(), nans: Extent::default() }
     }
 
-    /// The order of the bounds.
+    /// Returns the order of the bounds.
     pub fn order(&self) -> SortOrder {
         self.order
     }
 
-    /// Forgets all values, keeps the memory.
+    /// Removes all values, but keeps the memory.
     pub fn clear(&mut self) {
         self.nan_count = 0;
         for extent in [&mut self.numbers, &mut self.nans] {
@@ -62,10 +63,10 @@ impl MinMaxStats {
         }
     }
 
-    /// Takes the values in `range`, and counts their NaNs.
+    /// Adds the values in `range`, and counts their NaNs.
     ///
     /// # Panics
-    /// If the range is not inside, or if the values are not of the shape of the order's type.
+    /// If the range is out of bounds, or if the values do not have the shape of the order's type.
     pub fn update(&mut self, values: &Values, range: Range<usize>) {
         if range.is_empty() || self.order == SortOrder::Undefined {
             return;
@@ -97,11 +98,11 @@ impl MinMaxStats {
         }
     }
 
-    /// Takes the values of a dictionary that `indices` name; each once is enough. NaNs are not counted: it is not known
-    /// how often the values occur, so [`add_nans`](Self::add_nans) has to be told.
+    /// Adds the values of a dictionary at `indices`, each of which is needed only once. NaNs are not counted, because
+    /// it is unknown how often the values occur: use [`add_nans`](Self::add_nans).
     ///
     /// # Panics
-    /// If an index is not inside, or if the values are not of the shape of the order's type.
+    /// If an index is out of bounds, or if the values do not have the shape of the order's type.
     pub fn update_at(&mut self, dictionary: &Values, indices: impl Iterator<Item = usize>) {
         if self.order == SortOrder::Undefined {
             return;
@@ -131,12 +132,12 @@ impl MinMaxStats {
         }
     }
 
-    /// Counts `n` more NaNs, of which the values are taken by [`update_at`](Self::update_at).
+    /// Counts `n` more NaNs, whose values were added by [`update_at`](Self::update_at).
     pub fn add_nans(&mut self, n: u64) {
         self.nan_count += n;
     }
 
-    /// Takes all values that `other` has taken.
+    /// Adds all values of `other`.
     ///
     /// # Panics
     /// If the orders differ.
@@ -151,16 +152,16 @@ impl MinMaxStats {
         }
     }
 
-    /// The lower bound, as it is to be written; `None` if there is none.
+    /// Returns the lower bound to write; `None` if there is none.
     ///
-    /// SPEC: under TYPE_ORDER NaN is no bound, and a zero is written as -0. Under IEEE_754_TOTAL_ORDER the bounds are NaN
-    /// if all values are.
+    /// SPEC: under TYPE_ORDER NaN is not a bound, and a zero is written as -0. Under IEEE_754_TOTAL_ORDER the bounds
+    /// are NaN if all values are.
     pub fn min(&self) -> Option<&[u8]> {
         let min = &self.extent()?.min;
         Some(if self.is_ambiguous_zero(min) { zero(&NEGATIVE_ZERO, min.len()) } else { min })
     }
 
-    /// The upper bound, as it is to be written; `None` if there is none.
+    /// Returns the upper bound to write; `None` if there is none.
     ///
     /// SPEC: as for [`min`](Self::min), but a zero is written as +0.
     pub fn max(&self) -> Option<&[u8]> {
@@ -168,17 +169,17 @@ impl MinMaxStats {
         Some(if self.is_ambiguous_zero(max) { zero(&POSITIVE_ZERO, max.len()) } else { max })
     }
 
-    /// Whether [`min`](Self::min) is a value that occurs: not if it is -0 where only +0 occurs.
+    /// Whether [`min`](Self::min) is a value that occurs. It is not if it is -0 and only +0 occurs.
     pub fn is_min_exact(&self) -> bool {
         self.extent().is_some_and(|extent| self.min() == Some(&extent.min))
     }
 
-    /// Whether [`max`](Self::max) is a value that occurs: not if it is +0 where only -0 occurs.
+    /// Whether [`max`](Self::max) is a value that occurs. It is not if it is +0 and only -0 occurs.
     pub fn is_max_exact(&self) -> bool {
         self.extent().is_some_and(|extent| self.max() == Some(&extent.max))
     }
 
-    /// How many values are NaN; `None` for all types but floats.
+    /// Returns the number of NaNs; `None` for all types except floats.
     pub fn nan_count(&self) -> Option<u64> {
         self.order.is_float().then_some(self.nan_count)
     }
@@ -245,7 +246,8 @@ impl MinMaxStats {
                     (key, i)
                 });
                 let found = min_max_loops::of_integers(keys, (LAST_INT96, FIRST_INT96));
-                // QUIRK: nanoseconds of other days, and days that wrapped, are ordered by their bytes in one way, and as times in another.
+                // QUIRK: nanoseconds beyond a day, and days that wrapped around, have one order as bytes and another as
+                // times.
                 self.numbers.is_lost |= is_odd;
                 self.add_found(found.map(|((_, min), (_, max))| (words[min], words[max])));
             }
@@ -310,8 +312,8 @@ impl Extent {
     }
 }
 
-/// Copies a bound, unless it is too long to be kept or there is no memory for it: a value may take as much as its page, which is
-/// there already, and is least and greatest of a page and of a chunk.
+/// Copies a bound. Returns false if it is too long or there is no memory for it: a value may be as large as its page,
+/// which is already in memory, and it may be minimum and maximum of a page and of a chunk.
 fn replace(bound: &mut Vec<u8>, value: &[u8]) -> bool {
     bound.clear();
     let fits = value.len() <= LONGEST_BOUND && bound.try_reserve_exact(value.len()).is_ok();
@@ -321,10 +323,10 @@ fn replace(bound: &mut Vec<u8>, value: &[u8]) -> bool {
     fits
 }
 
-/// Bytes of a bound. A chunk with longer values has no bounds.
+/// Maximum length of a bound in bytes. A chunk with longer values has no bounds.
 const LONGEST_BOUND: usize = 16 << 20;
 
-/// The values of a FLOAT16 column, 2 bytes each.
+/// Returns the values of a FLOAT16 column, 2 bytes each.
 fn halves(bytes: &[u8]) -> &[[u8; 2]] {
     bytes.as_chunks().0
 }
@@ -350,14 +352,14 @@ const ENDS16: (i16, i16) = (i16::MAX, i16::MIN);
 const ENDS32: (i32, i32) = (i32::MAX, i32::MIN);
 const ENDS64: (i64, i64) = (i64::MAX, i64::MIN);
 
-/// The last bytes of a zero; that of a shorter type is at the end.
+/// Returns the last bytes of a zero, which are the zero of a shorter type.
 fn zero(double: &'static [u8; 8], width: usize) -> &'static [u8] {
     &double[8 - width..]
 }
 
 const NEGATIVE_ZERO: [u8; 8] = (-0.0f64).to_le_bytes();
 const POSITIVE_ZERO: [u8; 8] = 0.0f64.to_le_bytes();
-/// Greater than all, with a place in the values.
+/// Greater than all values, with an index.
 const LAST_INT96: ((i32, i64), usize) = ((i32::MAX, i64::MAX), usize::MAX);
-/// Less than all, or equal.
+/// At most equal to all values.
 const FIRST_INT96: ((i32, i64), usize) = ((i32::MIN, i64::MIN), 0);

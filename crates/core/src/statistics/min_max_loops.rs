@@ -1,19 +1,19 @@
 //! The loops that find minimum and maximum, one for each sort order.
 //!
-//! PERF: no branch depends on a value where values are words, so that the compiler makes vectors of the loops.
+//! PERF: if values are words, no branch depends on a value, so that the compiler vectorizes the loops.
 
 use marquetry_encoding::StringViews;
 use std::cmp::Ordering;
 
-/// What is found among floats, as keys in total order.
+/// The extremes of some floats, as keys in total order.
 pub(super) struct FloatExtremes<K> {
-    /// How many values.
+    /// Number of values.
     pub(super) values: usize,
-    /// How many of them are NaN.
+    /// Number of NaNs among them.
     pub(super) nans: usize,
-    /// The least that is not NaN.
+    /// The least value that is not NaN.
     pub(super) min: K,
-    /// The greatest that is not NaN.
+    /// The greatest value that is not NaN.
     pub(super) max: K,
     /// The least NaN.
     pub(super) nan_min: K,
@@ -21,7 +21,7 @@ pub(super) struct FloatExtremes<K> {
     pub(super) nan_max: K,
 }
 
-/// The least and the greatest of some integers; `ends` are the greatest and the least that there can be.
+/// Returns the least and the greatest of some integers. `ends` are the greatest and the least value of their type.
 pub(super) fn of_integers<T: Copy + Ord>(values: impl Iterator<Item = T>, ends: (T, T)) -> Option<(T, T)> {
     let (mut min, mut max) = ends;
     let mut any = false;
@@ -33,7 +33,7 @@ pub(super) fn of_integers<T: Copy + Ord>(values: impl Iterator<Item = T>, ends: 
     any.then_some((min, max))
 }
 
-/// The same for floats one after the other.
+/// Returns the extremes of a slice of floats.
 pub(super) fn of_float_slice<W: Copy, K: Copy + Ord>(
     words: &[W],
     key: impl Fn(W) -> K,
@@ -43,7 +43,7 @@ pub(super) fn of_float_slice<W: Copy, K: Copy + Ord>(
     let mut found = FloatExtremes::none(ends);
     for block in words.chunks(BLOCK) {
         let keys = || block.iter().map(|word| key(*word));
-        // PERF: NaNs are at the ends of total order, so that this one look tells whether there are any.
+        // PERF: NaNs are at the ends of total order, so this one check shows whether there are any.
         match of_integers(keys(), ends) {
             Some((least, greatest)) if !is_nan(least) && !is_nan(greatest) => {
                 found.values += block.len();
@@ -56,7 +56,7 @@ pub(super) fn of_float_slice<W: Copy, K: Copy + Ord>(
     found
 }
 
-/// The same for keys of floats.
+/// Returns the extremes of floats, given their keys.
 pub(super) fn of_floats<K: Copy + Ord>(
     keys: impl Iterator<Item = K>,
     is_nan: impl Fn(K) -> bool,
@@ -85,7 +85,7 @@ impl<K: Copy + Ord> FloatExtremes<K> {
     }
 }
 
-/// Which of some values are the least and the greatest as `compare` has it.
+/// Returns the indices of the least and the greatest value by `compare`.
 pub(super) fn by(
     mut at: impl Iterator<Item = usize>,
     compare: impl Fn(usize, usize) -> Ordering,
@@ -102,8 +102,8 @@ pub(super) fn by(
     Some((min, max))
 }
 
-/// Which of the values at `at`, each `width` of `bytes`, are the least and the greatest by their bytes, of which the
-/// first is taken with `sign` flipped.
+/// Returns the indices of the least and the greatest of the values at `at`, each of which is `width` of `bytes`. They
+/// compare by their bytes, the first of which has `sign` flipped.
 pub(super) fn of_fixed(
     bytes: &[u8],
     width: usize,
@@ -115,7 +115,7 @@ pub(super) fn of_fixed(
         0 => by(at, |_, _| Ordering::Equal),
         1..=8 => by_key(at, |i| head(bytes, i * width, width) ^ flip, |_, _| Ordering::Equal),
         9..=16 => {
-            // The two words overlap; where the first are equal, the overlap of the second is as well.
+            // The two words overlap; if the first ones are equal, so is the overlap of the second ones.
             let key = |i: usize| {
                 let (high, low) = (head(bytes, i * width, 8), head(bytes, (i + 1) * width - 8, 8));
                 u128::from(high ^ flip) << 64 | u128::from(low)
@@ -129,16 +129,17 @@ pub(super) fn of_fixed(
     }
 }
 
-/// Which byte strings are the least and the greatest.
+/// Returns the indices of the least and the greatest byte string.
 pub(super) fn of_views(views: &StringViews, mut at: impl Iterator<Item = usize>) -> Option<(usize, usize)> {
     let words = views.views();
-    // The view has the first four bytes of each string, and zeros where there are fewer.
+    // The view has the first four bytes of each string, padded with zeros.
     let prefix = |i: usize| ((words[i] >> 32) as u32).swap_bytes();
     let first = at.next()?;
     let (mut min, mut max) = ((first, views.get(first)), (first, views.get(first)));
     let mut seam = Seam::between(min.1, max.1);
     for i in at {
-        // PERF: most strings are between the bounds by what is in the view, and their bytes are not even loaded.
+        // PERF: most strings are between the bounds by the bytes in their view, and their other bytes are not even
+        // loaded.
         if prefix(i) > prefix(min.0) && prefix(i) < prefix(max.0) {
             continue;
         }
@@ -162,11 +163,12 @@ pub(super) fn of_views(views: &StringViews, mut at: impl Iterator<Item = usize>)
     Some((min.0, max.0))
 }
 
-/// Where two bounds begin to differ. PERF: strings between them begin as both do, so that eight bytes decide on most.
+/// The position at which two bounds begin to differ. PERF: strings between the bounds share their common prefix, so
+/// that the next eight bytes decide for most strings.
 ///
-/// INVARIANT: a new bound whose key is past the old one's differs from the other bound at the same place.
+/// INVARIANT: a new bound whose key is past the old one's differs from the other bound at the same position.
 struct Seam<'a> {
-    /// What is the same.
+    /// The common prefix.
     shared: &'a [u8],
     /// The next eight bytes of the lower bound.
     min: u64,
@@ -180,8 +182,8 @@ impl<'a> Seam<'a> {
         Seam { shared: &min[..shared], min: key_at(min, shared), max: key_at(max, shared) }
     }
 
-    /// The bytes of `value` to compare with those of the bounds; `None` if it does not begin as they do. Keys that are
-    /// equal do not tell: there may be more bytes.
+    /// Returns the bytes of `value` to compare with those of the bounds; `None` if it does not have the common prefix.
+    /// Equal keys do not decide, because there may be more bytes.
     #[inline]
     fn key_of(&self, value: &[u8]) -> Option<u64> {
         let start = value.get(..self.shared.len())?;
@@ -189,8 +191,8 @@ impl<'a> Seam<'a> {
     }
 }
 
-/// Whether two strings of one length are the same. PERF: a call that finds out how many bytes there are takes longer than the
-/// comparison.
+/// Whether two strings of the same length are equal. PERF: a call that finds out the number of bytes takes longer than
+/// the comparison.
 #[inline]
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     match a.len() {
@@ -201,14 +203,14 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
     }
 }
 
-/// The same by blocks, the last of which may have bytes of the one before it.
+/// Compares by blocks, the last of which may overlap the one before.
 #[inline(always)]
 fn is_same_by<const N: usize>(a: &[u8], b: &[u8]) -> bool {
     let mut blocks = a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0);
     a.last_chunk::<N>() == b.last_chunk::<N>() && blocks.all(|(a, b)| a == b)
 }
 
-/// Up to eight bytes from `from` on as a big-endian word, zeros behind the end.
+/// Returns up to eight bytes from `from` on as a big-endian word, padded with zeros.
 #[inline]
 fn key_at(bytes: &[u8], from: usize) -> u64 {
     let rest = bytes.len() - from;
@@ -219,7 +221,7 @@ fn key_at(bytes: &[u8], from: usize) -> u64 {
     }
 }
 
-/// As [`by`], for values with a key that decides, unless it is equal: then `tie` does.
+/// Like [`by`], for values with a key that decides; if keys are equal, `tie` does.
 fn by_key<K: Copy + Ord>(
     mut at: impl Iterator<Item = usize>,
     key: impl Fn(usize) -> K,
@@ -229,7 +231,7 @@ fn by_key<K: Copy + Ord>(
     let (mut min, mut max) = ((key(first), first), (key(first), first));
     for i in at {
         let key = key(i);
-        // PERF: new bounds are rare; conditional moves would make a chain of all values.
+        // PERF: new bounds are rare; conditional moves would make all values depend on each other.
         if key < min.0 || key == min.0 && tie(i, min.1).is_lt() {
             std::hint::cold_path();
             min = (key, i);
@@ -242,11 +244,11 @@ fn by_key<K: Copy + Ord>(
     Some((min.1, max.1))
 }
 
-/// The first `len` bytes, at most 8, from `from` on as a big-endian word, zeros behind them.
+/// Returns the first `len` bytes, at most 8, from `from` on as a big-endian word, padded with zeros.
 #[inline]
 fn head(bytes: &[u8], from: usize, len: usize) -> u64 {
     match bytes[from..].first_chunk::<8>() {
-        // The bytes behind the value are another's.
+        // The bytes after the value belong to another one.
         Some(word) => u64::from_be_bytes(*word) & KEEP[len],
         None => {
             let mut word = [0; 8];
@@ -256,9 +258,9 @@ fn head(bytes: &[u8], from: usize, len: usize) -> u64 {
     }
 }
 
-/// Floats are looked at for NaNs so many at a time.
+/// Number of floats that are checked for NaNs at a time.
 const BLOCK: usize = 1024;
-/// Masks of the first so many bytes of a big-endian word.
+/// Masks of the first bytes of a big-endian word, by their number.
 const KEEP: [u64; 9] = [
     0,
     0xff << 56,

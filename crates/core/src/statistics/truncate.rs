@@ -1,13 +1,13 @@
-//! Truncates bounds of byte arrays to a few bytes that are still bounds.
+//! Truncates bounds of byte arrays to a few bytes that are still valid bounds.
 //!
 //! Spec: `Statistics.min_value`, "more compact values", which "must still be valid values within the column's logical
-//! type": text is cut between characters. QUIRK: JSON that is cut is no JSON any more; all writers cut it as text, and
-//! nothing parses a bound.
+//! type": text is truncated between characters. QUIRK: truncated JSON is not JSON any more; all writers truncate it as
+//! text, and nothing parses a bound.
 //!
 //! A lower bound is a prefix. An upper bound is a prefix whose last character, or byte, is replaced by the next one, so
-//! that it is greater than all that begin with the prefix.
+//! that it is greater than all strings with the prefix.
 
-/// The longest prefix of at most `n` bytes; of whole characters if `is_text`.
+/// Returns the longest prefix of at most `n` bytes, in whole characters if `is_text`.
 ///
 /// ```
 /// use marquetry_core::statistics::truncate;
@@ -21,9 +21,9 @@ pub fn lower(value: &[u8], n: usize, is_text: bool) -> &[u8] {
     }
 }
 
-/// An upper bound of `value`, and of all that begins with its first `n` bytes, of at most `n` bytes itself; `value` if
-/// it is no longer than that. Text stays UTF-8 if `is_text`. `None` if there is no such bound: nothing can be
-/// incremented, as in bytes of 0xff only.
+/// Returns an upper bound of `value`, and of all strings that begin with its first `n` bytes. The bound has at most `n`
+/// bytes; it is `value` if that is not longer. Text stays UTF-8 if `is_text`. `None` if there is no such bound, because
+/// nothing can be incremented, as with only 0xff bytes.
 pub fn upper(value: &[u8], n: usize, is_text: bool) -> Option<Vec<u8>> {
     if value.len() <= n {
         return Some(value.to_vec());
@@ -33,7 +33,7 @@ pub fn upper(value: &[u8], n: usize, is_text: bool) -> Option<Vec<u8>> {
             let prefix = &text[..text.floor_char_boundary(n)];
             prefix.char_indices().rev().find_map(|(at, last)| {
                 let next = following(last)?;
-                // The next character may be longer than the last.
+                // The next character may be longer than the last one.
                 (at + next.len_utf8() <= n).then(|| format!("{}{next}", &prefix[..at]).into_bytes())
             })
         }
@@ -47,12 +47,12 @@ pub fn upper(value: &[u8], n: usize, is_text: bool) -> Option<Vec<u8>> {
     }
 }
 
-/// What is no text cannot stay text, and is cut as bytes.
+/// Returns the value as text. A value that is not UTF-8 is truncated as bytes.
 fn text(value: &[u8], is_text: bool) -> Option<&str> {
     if is_text { str::from_utf8(value).ok() } else { None }
 }
 
-/// The next code point that is no surrogate.
+/// Returns the next code point that is not a surrogate.
 fn following(last: char) -> Option<char> {
     match last {
         '\u{d7ff}' => Some('\u{e000}'),

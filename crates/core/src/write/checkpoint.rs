@@ -176,7 +176,8 @@ const AUTO_RATIO: u64 = 100;
 mod tests {
     use super::*;
 
-    /// Row groups of 20 columns that have 250 bytes each in the footer, one column's pages being so long.
+    /// Returns the share of checkpoints in a file, and their number. Each row group has 20 columns, each of which has
+    /// `column_bytes` bytes of pages and 250 bytes in the footer.
     fn cost(column_bytes: u64, row_groups: usize) -> (f64, usize) {
         let mut schedule = Schedule::new(Some(CheckpointEvery::Auto));
         let mut position = 4;
@@ -198,10 +199,10 @@ mod tests {
             assert!(share < 0.017, "{share} of {row_groups} row groups of {column_bytes} bytes");
             assert!(count > 2, "{count} for {row_groups} row groups of {column_bytes} bytes");
         }
-        // A footer that is a quarter of the file: no more than two of them.
+        // If a footer is a quarter as long as the pages, all checkpoints are no longer than two footers.
         let (share, count) = cost(1_000, 100_000);
         assert!(share < 0.35 && count > 2, "{share} for {count}");
-        // Row groups that are long compared to what a footer says of them have one each.
+        // Row groups that are long compared to their footer get a checkpoint each.
         assert_eq!(cost(100_000_000, 10).1, 10);
     }
 }

@@ -247,7 +247,7 @@ mod tests {
             assert!(out == expected);
             assert_eq!((chunk.len(), chunk.held()), (out.len() as u64, out.len()));
         }
-        // Where little of it is used, it stays.
+        // A page that uses little of its memory keeps it.
         let mut page = Vec::with_capacity(3 * BLOCK_BYTES);
         page.resize(BLOCK_BYTES, 1);
         ChunkBytes::new().push_page([&[], &[]], &mut page, &pool);
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(out.len() as u64, chunk.len());
         assert_eq!(out[..4], [1, 1, 1, 0]);
         assert_eq!(out[out.len() - 5..], [4, b'2', b'3', b'4', 9]);
-        // Taken away piece by piece they are the same.
+        // Taken away piece by piece, the bytes are the same.
         let mut taken = Vec::new();
         while let Some(piece) = chunk.take_piece().unwrap() {
             assert!(!piece.is_empty() && piece.len() as u64 <= COPIED);

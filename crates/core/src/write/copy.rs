@@ -392,7 +392,7 @@ impl Origin<'_> {
         self.with_the_rest(copied, settings)
     }
 
-    /// Adds the bloom filter, and drops what must not be believed under another writer's name.
+    /// Adds the bloom filter, and drops what must not be trusted under another writer's name.
     fn with_the_rest(&self, mut copied: CopiedChunk, settings: &CopySettings) -> Result<CopiedChunk> {
         let filter =
             page_indexes::bloom_filter(&**self.source, self.chunk, &settings.limits, &mut copied.notes)?;

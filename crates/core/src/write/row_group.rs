@@ -328,7 +328,7 @@ mod tests {
         FileWriter::new(Vec::new(), schema().to_thrift(), FileSettings::default()).unwrap()
     }
 
-    /// The chunk of a column of many numbers, and the pages that were taken from its writer.
+    /// Returns the chunk of a column of many numbers, and the pages that were taken from its writer.
     fn chunk(column: usize, takes: bool) -> (Vec<ChunkBytes>, EncodedChunk) {
         let schema = schema();
         let settings = ColumnSettings { encoding: EncodingPolicy::Only(0), ..ColumnSettings::default() };

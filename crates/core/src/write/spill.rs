@@ -82,7 +82,7 @@ mod tests {
                 }
             });
         }
-        // Nothing of it has a name.
+        // The file has no name in the folder.
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 

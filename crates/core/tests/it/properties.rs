@@ -261,6 +261,23 @@ fn bloom_filters() {
     }
 }
 
+/// What a getter returns for a column is what the column is written with, also where other settings decide.
+#[test]
+fn getters_return_what_is_written() {
+    for compat in [Compat::Maximum, Compat::Modern, Compat::Latest] {
+        for has_no_index in [false, true] {
+            let builder = new().with_compat(compat).set_offset_index_disabled(has_no_index);
+            let (properties, written) = (builder.clone().build(), settings(builder, "id"));
+            let id = ColumnPath::from("id");
+            assert_eq!(properties.compression(&id).codec(), written.codec, "{compat:?}");
+            assert_eq!(properties.compression(&id).level(), written.level, "{compat:?}");
+            assert_eq!(StatisticsLevel::from(properties.statistics_enabled(&id)), written.statistics);
+            assert_eq!(properties.dictionary_page_size_limit(), written.dictionary_page_bytes);
+            assert_eq!(properties.bloom_filter_properties(&id), None);
+        }
+    }
+}
+
 #[test]
 fn no_column_index_without_an_offset_index() {
     let without = new().set_offset_index_disabled(true);

@@ -5,13 +5,13 @@ use marquetry_base::{Error, Result};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The key material of one Parquet file, in a file beside it: JSON that maps names of keys, `footerKey`, `columnKey0` and so on, to
-/// their material, which is text.
+/// The key material of one Parquet file, stored in a file beside it. The file is JSON that maps the names of keys,
+/// `footerKey`, `columnKey0` and so on, to their material, which is text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ExternalKeyMaterial(BTreeMap<String, String>);
 
 impl ExternalKeyMaterial {
-    /// Reads it. Fails if it is no JSON object of texts.
+    /// Parses the JSON. Fails unless it is an object whose members are strings.
     pub fn parse(json: &[u8]) -> Result<Self> {
         let Ok(Value::Object(members)) = serde_json::from_slice(json) else {
             return Err(Error::corrupt("external key material is no JSON object"));
@@ -23,14 +23,14 @@ impl ExternalKeyMaterial {
         members.into_iter().map(text).collect::<Result<_>>().map(ExternalKeyMaterial)
     }
 
-    /// The JSON that [`parse`](Self::parse) reads.
+    /// Formats the JSON that [`parse`](Self::parse) reads.
     pub fn to_json(&self) -> String {
         let members: Map<_, _> =
             self.0.iter().map(|(name, material)| (name.clone(), Value::from(material.as_str()))).collect();
         Value::Object(members).to_string()
     }
 
-    /// What the file of it is called, beside the Parquet file of this name.
+    /// Returns the name of the key material file for the Parquet file of this name.
     ///
     /// ```
     /// use marquetry_crypto::ExternalKeyMaterial;
@@ -45,8 +45,8 @@ impl ExternalKeyMaterial {
         self.0.keys().map(String::as_str)
     }
 
-    /// Which KMS has the master keys, its id and its URL, as the material of the footer key says; `None` if there is none. Fails if it is
-    /// no key material.
+    /// Returns the id and the URL of the KMS that has the master keys, from the material of the footer key; `None` if
+    /// no material has them. Fails if a material is not valid.
     pub fn kms_instance(&self) -> Result<Option<(String, String)>> {
         for (name, material) in &self.0 {
             let material = KeyMaterial::parse(material).map_err(|error| error.with_context(name))?;

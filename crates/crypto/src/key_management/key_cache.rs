@@ -6,13 +6,13 @@ use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What was made for a name is given again until it is too old, and then made anew.
+/// Keeps the value that was created for a name until it is too old, and creates it anew then.
 pub(super) struct KeyCache<N, T> {
     lifetime: Duration,
     kept: Mutex<HashMap<N, (Stopwatch, T)>>,
 }
 
-/// As parquet-java and pyarrow have it.
+/// The lifetime that parquet-java and pyarrow use.
 const LIFETIME: Duration = Duration::from_secs(600);
 
 impl<N: Hash + Eq, T: Clone> KeyCache<N, T> {
@@ -24,10 +24,10 @@ impl<N: Hash + Eq, T: Clone> KeyCache<N, T> {
         self.lifetime = lifetime;
     }
 
-    /// What there is of `name`, or what `make` makes. One is made at a time: else two of one name would be.
+    /// Returns the value of `name`, or creates it with `make`. The lock is held meanwhile, so that no value is created twice.
     pub(super) fn get(&self, name: N, make: impl FnOnce() -> Result<T>) -> Result<T> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        // What nobody asks for any more is not kept either.
+        // Also drops old values that nobody asks for any more.
         kept.retain(|_, (made, _)| made.elapsed() < self.lifetime);
         if let Some((_, known)) = kept.get(&name) {
             return Ok(known.clone());

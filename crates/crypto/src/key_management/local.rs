@@ -1,4 +1,4 @@
-//! Wrapping in this process, with master keys that a server gives away.
+//! Wraps keys in this process, with master keys that a server gives away.
 
 use super::client::KmsClient;
 use super::key_cache::KeyCache;
@@ -8,16 +8,16 @@ use marquetry_base::{Error, Result};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A server that gives master keys away.
+/// A server that gives away its master keys.
 ///
-/// It may be called by several threads at a time. Errors must not have key bytes in them.
+/// Several threads may call it at the same time. Errors must not contain key bytes.
 pub trait MasterKeys: Send + Sync {
-    /// The master key of this name: 16, 24 or 32 bytes.
+    /// Returns the master key of this name: 16, 24 or 32 bytes.
     fn master_key(&self, master_key_id: &str) -> Result<Vec<u8>>;
 }
 
-/// A [`KmsClient`] that wraps in this process, as parquet-java and pyarrow do it for servers that do not wrap: by AES-GCM, with the
-/// name of the master key as additional data. The wrapped key is JSON, `{"masterKeyVersion": "NO_VERSION", "encryptedKey": ".."}`.
+/// A [`KmsClient`] that wraps keys in this process, as parquet-java and pyarrow do for servers that do not wrap: with AES-GCM and the name
+/// of the master key as additional data. A wrapped key is JSON, `{"masterKeyVersion": "NO_VERSION", "encryptedKey": ".."}`.
 ///
 /// ```
 /// use marquetry_crypto::{KeyManagement, LocalKms, MasterKeys};
@@ -36,13 +36,13 @@ pub struct LocalKms<M> {
 }
 
 impl<M: MasterKeys> LocalKms<M> {
-    /// With master keys of this server, each of which is kept for 600 seconds.
+    /// Creates a client with the master keys of this server, each of which is cached for 600 seconds.
     pub fn new(server: M) -> Self {
         LocalKms { server, keys: KeyCache::new() }
     }
 
-    /// How long a master key is kept before it is asked for again. Default 600 seconds. A build without the feature `threads` has no
-    /// clock, and keeps them.
+    /// Sets how long a master key is cached before the server is called again. Default 600 seconds. A build without the
+    /// feature `threads` has no clock and caches keys forever.
     #[must_use]
     pub fn with_cache_lifetime(mut self, lifetime: Duration) -> Self {
         self.keys.set_lifetime(lifetime);

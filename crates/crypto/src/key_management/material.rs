@@ -9,14 +9,14 @@ use marquetry_base::{Error, Result};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-/// A wrapped data key, and what is needed to unwrap it.
+/// A wrapped data key, and the data needed to unwrap it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KeyMaterial {
     pub(super) master_key_id: String,
     pub(super) wrapped_key: String,
-    /// With double wrapping the key encryption key: its id in base64, and itself, wrapped by the KMS.
+    /// With double wrapping, the key encryption key: its id in base64, and the key itself, wrapped by the KMS.
     pub(super) encryption_key: Option<(String, String)>,
-    /// Which KMS has the master keys, its id and its URL; the footer's material says so.
+    /// The id and the URL of the KMS that has the master keys. Only the material of the footer key has them.
     pub(super) instance: Option<(String, String)>,
 }
 
@@ -24,12 +24,12 @@ pub(super) struct KeyMaterial {
 pub(super) enum Found {
     /// In the key metadata.
     Here(KeyMaterial),
-    /// Outside of the file, under this name.
+    /// In the external key material, under this name.
     Outside(String),
 }
 
 impl KeyMaterial {
-    /// Reads key metadata. Fails if they are none of PKMT1.
+    /// Parses key metadata. Fails unless they are of type PKMT1.
     pub(super) fn find(key_metadata: &[u8]) -> Result<Found> {
         let members = object(key_metadata)?;
         match members.get("internalStorage") {
@@ -38,7 +38,7 @@ impl KeyMaterial {
         }
     }
 
-    /// Reads material that stands outside of the file.
+    /// Parses material that is stored outside of the Parquet file.
     pub(super) fn parse(material: &str) -> Result<Self> {
         KeyMaterial::of(&object(material.as_bytes())?)
     }
@@ -59,21 +59,21 @@ impl KeyMaterial {
         })
     }
 
-    /// Key metadata with the material in them.
+    /// Formats key metadata that contain the material.
     pub(super) fn to_metadata(&self) -> Vec<u8> {
         let mut members = self.members();
         members["internalStorage"] = true.into();
         members.to_string().into_bytes()
     }
 
-    /// Key metadata of a key whose material stands outside of the file, under this name.
+    /// Formats key metadata that refer to material outside of the Parquet file, under this name.
     pub(super) fn reference(name: &str) -> Vec<u8> {
         json!({ "keyMaterialType": PKMT1, "internalStorage": false, "keyReference": name })
             .to_string()
             .into_bytes()
     }
 
-    /// The material as it stands outside of the file.
+    /// Formats the material for storage outside of the Parquet file.
     pub(super) fn to_external(&self) -> String {
         self.members().to_string()
     }
@@ -114,14 +114,14 @@ fn text(members: &Map<String, Value>, name: &str) -> Result<String> {
     text.ok_or_else(|| Error::corrupt(format!("key material without {name}")))
 }
 
-/// A key, wrapped with another one: base64 of nonce, ciphertext and tag.
+/// Wraps a key with another one. Returns nonce, ciphertext and tag in base64.
 pub(super) fn wrap(key: &[u8], with: &SecretKey, aad: &[u8]) -> Result<String> {
     let mut module = Vec::new();
     EncryptionKey::new(with.clone())?.seal_gcm(key, aad, &mut module)?;
     Ok(STANDARD.encode(&module[LENGTH_BYTES..]))
 }
 
-/// The key of which [`wrap`] made this text.
+/// Unwraps a key that [`wrap`] returned as text.
 pub(super) fn unwrap(wrapped: &str, with: &SecretKey, aad: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     let blob = decode(wrapped)?;
     let length = u32::try_from(blob.len()).map_err(|_| Error::corrupt("a wrapped key of over 4 GiB"))?;
@@ -135,7 +135,7 @@ pub(super) fn unwrap(wrapped: &str, with: &SecretKey, aad: &[u8]) -> Result<Zero
     }
 }
 
-/// The bytes of a text in base64.
+/// Decodes a text in base64.
 pub(super) fn decode(text: &str) -> Result<Vec<u8>> {
     STANDARD.decode(text).map_err(|_| Error::corrupt("key material that is not base64"))
 }

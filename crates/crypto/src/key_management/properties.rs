@@ -1,4 +1,4 @@
-//! The names by which Hadoop, Spark and parquet-java say how files are encrypted.
+//! The properties by which Hadoop, Spark and parquet-java configure how files are encrypted.
 
 use super::client::KmsClient;
 use super::external::ExternalKeyMaterial;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How files are encrypted, by the properties that parquet-java and Spark have for it.
+/// How files are encrypted, in the properties of parquet-java and Spark.
 ///
 /// ```
 /// use marquetry_crypto::KeyProperties;
@@ -24,43 +24,43 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct KeyProperties {
-    /// `footer.key`: the master key of the footer; or `uniform.key`, without keys of columns.
+    /// `footer.key`: the master key of the footer. Or `uniform.key`, if there are no column keys.
     pub footer_key: String,
     /// `column.keys`: pairs of a master key and a column.
     pub column_keys: Vec<(String, String)>,
-    /// `complete.columns`: whether columns without a key are encrypted with the footer's. Default false.
+    /// `complete.columns`: whether columns without a key are encrypted with the footer key. Default false.
     pub complete_columns: bool,
     /// `algorithm`: `AES_GCM_V1`, the default, or `AES_GCM_CTR_V1`.
     pub cipher: ParquetCipher,
     /// `plaintext.footer`: whether the footer is only signed. Default false.
     pub plaintext_footer: bool,
-    /// `double.wrapping`. Default true.
+    /// `double.wrapping`: whether data keys are wrapped with key encryption keys. Default true.
     pub double_wrapping: bool,
     /// `key.material.store.internally`: whether key material is in the file. Default true.
     pub internal_material: bool,
-    /// `data.key.length.bits`. Default 128.
+    /// `data.key.length.bits`: length of data keys. Default 128.
     pub data_key_bits: usize,
-    /// `kek.length.bits`: of key encryption keys. Default 128.
+    /// `kek.length.bits`: length of key encryption keys. Default 128.
     pub encryption_key_bits: usize,
-    /// `cache.lifetime.seconds`. Default 600.
+    /// `cache.lifetime.seconds`: how long key encryption keys are cached. Default 600.
     pub cache_lifetime: Duration,
-    /// `kms.instance.id`. Default `DEFAULT`.
+    /// `kms.instance.id`: the id of the KMS. Default `DEFAULT`.
     pub kms_instance_id: String,
-    /// `kms.instance.url`. Default `DEFAULT`.
+    /// `kms.instance.url`: the URL of the KMS. Default `DEFAULT`.
     pub kms_instance_url: String,
 }
 
-/// What all names begin with.
+/// The prefix of all property names.
 const PREFIX: &str = "parquet.encryption.";
-/// What is said to the client of a KMS, and not here.
+/// Properties of the KMS client, which are ignored here.
 const OF_CLIENTS: [&str; 2] = ["kms.client.class", "key.access.token"];
 
 impl KeyProperties {
-    /// Reads properties, pairs of a name and a value. Names that do not begin with `parquet.encryption.` are passed over, and so are
-    /// those that tell which client has the KMS, and with which token.
+    /// Parses properties, pairs of a name and a value. Skips names that do not begin with `parquet.encryption.`, and
+    /// those that select the KMS client and its access token.
     ///
-    /// Fails if another name that begins so is not known, if a value is none of its kind, and if there is not either a footer key with
-    /// keys of columns or complete columns, or a uniform key.
+    /// Fails if any other name with this prefix is unknown, or if a value is invalid. There must be either a footer key
+    /// with column keys or complete columns, or a uniform key; otherwise it fails, too.
     pub fn parse<N: AsRef<str>, V: AsRef<str>>(pairs: impl IntoIterator<Item = (N, V)>) -> Result<Self> {
         let mut found = KeyProperties {
             footer_key: String::new(),
@@ -137,7 +137,7 @@ impl KeyProperties {
         }
     }
 
-    /// Makes the keys of files as the properties say.
+    /// Creates the key management that these properties configure.
     pub fn management(&self, kms: Arc<dyn KmsClient>) -> Result<KeyManagement> {
         Ok(KeyManagement::new(kms)
             .with_double_wrapping(self.double_wrapping)
@@ -147,8 +147,8 @@ impl KeyProperties {
             .with_kms_instance(&self.kms_instance_id, &self.kms_instance_url))
     }
 
-    /// New keys for one file, and the key material that is to be stored beside it, if it is not in it. `management` is
-    /// [`management`](Self::management)'s, of as many files as there are. Fails if the KMS does.
+    /// Creates new keys for one file. Also returns the key material to be stored beside the file, if it is not stored inside.
+    /// `management` is that of [`management`](Self::management); it can be used for any number of files. Fails if the KMS does.
     pub fn encryption(
         &self,
         management: &KeyManagement,
@@ -171,7 +171,7 @@ impl KeyProperties {
     }
 }
 
-/// `key: column, column; key: column`.
+/// Parses `key: column, column; key: column`.
 fn column_keys(text: &str) -> Result<Vec<(String, String)>> {
     let mut out = Vec::new();
     for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {

@@ -11,34 +11,35 @@ use std::sync::Arc;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// Finds the keys of files whose key metadata are material of type PKMT1, as [`KeyManagement`](super::KeyManagement), parquet-java and
-/// pyarrow write it.
+/// Finds the keys of files whose key metadata are material of type PKMT1, as [`KeyManagement`](super::KeyManagement),
+/// parquet-java and pyarrow write it.
 ///
-/// Key encryption keys are kept for 600 seconds: until then who has lost a right still reads with them. Clones share them.
+/// Key encryption keys are cached for 600 seconds. Until then, a reader who has lost the right to a key can still read
+/// with it. Clones share the cache.
 #[derive(Clone)]
 pub struct KmsKeyRetriever {
     kms: Arc<dyn KmsClient>,
     outside: ExternalKeyMaterial,
-    /// Key encryption keys, by master key and id.
+    /// The cached key encryption keys, by master key and id.
     encryption_keys: Arc<KeyCache<(String, String), SecretKey>>,
 }
 
 impl KmsKeyRetriever {
-    /// Of files that have their key material in them.
+    /// Creates a retriever for files that contain their key material.
     pub fn new(kms: Arc<dyn KmsClient>) -> Self {
         let outside = ExternalKeyMaterial::default();
         KmsKeyRetriever { kms, outside, encryption_keys: Arc::new(KeyCache::new()) }
     }
 
-    /// Of a file whose key material is in another one, `_KEY_MATERIAL_FOR_<name>.json`, which is given. Fails if it is no JSON object
-    /// of texts.
+    /// Sets the external key material of the file: the content of `_KEY_MATERIAL_FOR_<name>.json`. Fails unless it is a
+    /// JSON object whose members are strings.
     pub fn with_external_material(mut self, json: &[u8]) -> Result<Self> {
         self.outside = ExternalKeyMaterial::parse(json)?;
         Ok(self)
     }
 
-    /// How long a key encryption key is kept before the KMS is asked for it again, from here on by itself. Default 600 seconds. A build
-    /// without the feature `threads` has no clock, and keeps them.
+    /// Sets how long a key encryption key is cached before the KMS is called again. From here on, the cache is not shared with
+    /// earlier clones. Default 600 seconds. A build without the feature `threads` has no clock and caches keys forever.
     #[must_use]
     pub fn with_cache_lifetime(mut self, lifetime: Duration) -> Self {
         let mut encryption_keys = KeyCache::new();
@@ -47,7 +48,7 @@ impl KmsKeyRetriever {
         self
     }
 
-    /// The data key of this material.
+    /// Returns the data key of this material.
     pub(super) fn data_key(&self, material: &KeyMaterial) -> Result<Zeroizing<Vec<u8>>> {
         let master = &material.master_key_id;
         let Some((id, wrapped)) = &material.encryption_key else {
@@ -73,7 +74,7 @@ impl KeyRetriever for KmsKeyRetriever {
             },
         };
         let key = self.data_key(&material)?.to_vec();
-        // That would mean that there is none: the file says that there is.
+        // An empty key would mean that there is no key, but the file says that there is one.
         match key.is_empty() {
             true => Err(Error::encrypted("the KMS has answered with a key of no bytes")),
             false => Ok(key),

@@ -1,4 +1,4 @@
-//! Makes new data keys, and has them wrapped.
+//! Creates new data keys and has them wrapped.
 
 use super::client::KmsClient;
 use super::external::ExternalKeyMaterial;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// Makes the keys of files whose master keys are in a KMS. Key metadata are as parquet-java and pyarrow write and read them.
+/// Creates the keys of files whose master keys are in a KMS. The key metadata are compatible with those of parquet-java and pyarrow.
 ///
-/// Key encryption keys are kept for 600 seconds, and used for all files of that time.
+/// Key encryption keys are cached for 600 seconds, and used for all files written in that time.
 ///
 /// ```
 /// use marquetry_crypto::{KeyManagement, KmsClient};
@@ -37,7 +37,7 @@ pub struct KeyManagement {
     data_key_bytes: usize,
     encryption_key_bytes: usize,
     instance: (String, String),
-    /// For each master key its key encryption key.
+    /// The cached key encryption key of each master key.
     encryption_keys: KeyCache<String, EncryptionKeyOfMaster>,
 }
 
@@ -45,7 +45,7 @@ pub struct KeyManagement {
 type EncryptionKeyOfMaster = (String, SecretKey, String);
 
 impl KeyManagement {
-    /// With double wrapping, and keys of 128 bits.
+    /// Creates a key management with double wrapping and keys of 128 bits.
     pub fn new(kms: Arc<dyn KmsClient>) -> Self {
         KeyManagement {
             kms,
@@ -57,43 +57,43 @@ impl KeyManagement {
         }
     }
 
-    /// Whether data keys are wrapped with a key encryption key, which the KMS has wrapped. Default true; without, the KMS is asked for
-    /// each key of each file.
+    /// Sets whether data keys are wrapped with a key encryption key, which the KMS has wrapped. Default true. Without
+    /// it, the KMS is called for each key of each file.
     #[must_use]
     pub fn with_double_wrapping(mut self, double_wrapping: bool) -> Self {
         self.has_double_wrapping = double_wrapping;
         self
     }
 
-    /// Bits of data keys: 128, 192 or 256. Default 128. Fails if it is another number.
+    /// Sets the length of data keys in bits: 128, 192 or 256. Default 128. Fails for any other length.
     pub fn with_data_key_bits(mut self, bits: usize) -> Result<Self> {
         self.data_key_bytes = key_bytes(bits)?;
         Ok(self)
     }
 
-    /// Bits of key encryption keys: 128, 192 or 256. Default 128. Fails if it is another number.
+    /// Sets the length of key encryption keys in bits: 128, 192 or 256. Default 128. Fails for any other length.
     pub fn with_encryption_key_bits(mut self, bits: usize) -> Result<Self> {
         self.encryption_key_bytes = key_bytes(bits)?;
         Ok(self)
     }
 
-    /// How long a key encryption key is used before another one is made. Default 600 seconds. A build without the feature `threads` has
-    /// no clock, and keeps them.
+    /// Sets how long a key encryption key is used before a new one is created. Default 600 seconds. A build without the
+    /// feature `threads` has no clock and uses keys forever.
     #[must_use]
     pub fn with_cache_lifetime(mut self, lifetime: Duration) -> Self {
         self.encryption_keys.set_lifetime(lifetime);
         self
     }
 
-    /// Which KMS it is, told to readers in the footer's key metadata. Default `DEFAULT`, `DEFAULT`.
+    /// Sets the id and the URL of the KMS, which the footer's key metadata pass on to readers. Default `DEFAULT`, `DEFAULT`.
     #[must_use]
     pub fn with_kms_instance(mut self, id: &str, url: &str) -> Self {
         self.instance = (id.to_owned(), url.to_owned());
         self
     }
 
-    /// New keys for one file: of the footer, under this master key, and of columns, pairs of a master key and a column. Without
-    /// columns all is encrypted with the footer key. The key material will be in the file. Fails if the KMS does.
+    /// Creates new keys for one file: for the footer, under this master key, and for `columns`, pairs of a master key and a column. Without
+    /// columns, everything is encrypted with the footer key. The key material is stored in the file. Fails if the KMS does.
     pub fn encryption(
         &self,
         footer_master_key: &str,
@@ -102,8 +102,8 @@ impl KeyManagement {
         self.keys(footer_master_key, columns, |_, material| material.to_metadata())
     }
 
-    /// As [`encryption`](Self::encryption), with the key material outside of the file: what is returned with the builder is to be stored
-    /// beside it, before it is written.
+    /// Like [`encryption`](Self::encryption), with the key material outside of the file. The returned material must be
+    /// stored beside the file before the file is written.
     pub fn encryption_with_external_material(
         &self,
         footer_master_key: &str,
@@ -117,15 +117,15 @@ impl KeyManagement {
         Ok((builder, outside))
     }
 
-    /// The same data keys, wrapped anew: by the newest versions of the master keys, and with new key encryption keys. The Parquet file
-    /// stays as it is. Fails if the KMS does, or wraps locally, for then master keys have no versions.
+    /// Wraps the same data keys anew, with the newest versions of the master keys and with new key encryption keys. The Parquet
+    /// file stays as it is. Fails if the KMS does, or if it wraps locally, because such master keys have no versions.
     pub fn rotate(&self, material: &ExternalKeyMaterial) -> Result<ExternalKeyMaterial> {
         let instance = material.kms_instance()?.unwrap_or_else(|| self.instance.clone());
         self.rewrapped(material, &KmsKeyRetriever::new(self.kms.clone()), instance)
     }
 
-    /// [`rotate`](Self::rotate), where another KMS, or another client of it, unwraps the keys: `unwrapping`. The material names the
-    /// [instance](Self::with_kms_instance) that wraps them.
+    /// Like [`rotate`](Self::rotate), but another KMS, or another client of it, unwraps the keys: `unwrapping`. The new
+    /// material names the [instance](Self::with_kms_instance) that wraps them.
     pub fn rotate_from(
         &self,
         material: &ExternalKeyMaterial,
@@ -145,7 +145,7 @@ impl KeyManagement {
                 "master keys that wrap locally have no versions: there is nothing to rotate to",
             ));
         }
-        // What was wrapped before the master key was rotated is not used again.
+        // Key encryption keys that were wrapped before the master key was rotated must not be used again.
         let fresh = KeyManagement {
             kms: self.kms.clone(),
             instance: instance.clone(),
@@ -221,7 +221,7 @@ fn random_key(len: usize) -> Result<Zeroizing<Vec<u8>>> {
     Ok(key)
 }
 
-/// What the footer key's material is called outside of the file.
+/// The name of the footer key's material outside of the file.
 const FOOTER_KEY: &str = "footerKey";
-/// What a column key's material is called, before a number.
+/// The name of a column key's material outside of the file, followed by a number.
 const COLUMN_KEY: &str = "columnKey";

@@ -55,7 +55,7 @@ async fn files_have_coarser_and_finer_types_than_the_table() {
     assert!(crate::tables::metric(&ctx, &sql, "page_index_rows_pruned").await >= 3);
 }
 
-/// Nothing is cut off of a literal that has digits which the column has not.
+/// A literal keeps its digits even if the column has fewer.
 #[tokio::test]
 async fn timestamps_are_compared_with_finer_literals() {
     let folder = tempdir().unwrap();
@@ -137,7 +137,7 @@ async fn days_of_timestamps_are_ranges() {
         assert_eq!(rows(&ctx, &sql).await.join(" "), expected, "{condition}");
     }
     assert_eq!(rows(&ctx, &format!("select {day} = date '1970-01-02' from t where n = 2")).await, ["true"]);
-    // Of a view.
+    // The same through a view.
     for day in ["1970-01-01", "1970-01-02"] {
         let view = "(select cast(t as date) as day, t, n from t)";
         let sql = format!("select n from {view} where day = '{day}' order by t");
@@ -182,7 +182,7 @@ async fn casts_of_casts_and_of_partitions_stay() {
     }
 }
 
-/// `TIME '..'` is of nanoseconds.
+/// `TIME '..'` literals are in nanoseconds.
 #[tokio::test]
 async fn times_of_day_are_compared_with_times_of_other_units() {
     use arrow_array::{Time32MillisecondArray, Time64MicrosecondArray};
@@ -207,7 +207,7 @@ async fn times_of_day_are_compared_with_times_of_other_units() {
         ("us in (time '12:00:00', null)", &["2"]),
         ("ms = us", &["0", "1", "2"]),
         ("us is distinct from time '12:00:00'", &["0", "1"]),
-        // A text is a time.
+        // A string literal is compared as a time.
         ("us between '08:00:00.4' and time '11:00:00'", &["1"]),
         ("ms in ('12:00:00', time '08:00:00')", &["0", "2"]),
         ("'08:00:00.5' between us and time '11:00:00'", &["0", "1"]),
@@ -224,7 +224,7 @@ async fn times_of_day_are_compared_with_times_of_other_units() {
     assert_eq!(rows(&ctx, sql).await, ["3"]);
 }
 
-/// Several values become the one that is asked for: rows with it are not of one value.
+/// Several values cast to the same one: rows that match a condition on the cast may still differ.
 #[tokio::test]
 async fn conditions_on_parts_of_values_leave_rows_to_be_sorted() {
     use arrow_array::{Float64Array, Int64Array};
@@ -244,7 +244,7 @@ async fn conditions_on_parts_of_values_leave_rows_to_be_sorted() {
     let ctx = session();
     run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
     let second = "arrow_cast(m, 'Timestamp(Second, None)')";
-    // All of its column are the same, which says nothing of what is cast.
+    // All values of `day` are the same, which implies nothing about a column whose cast equals it.
     run(&ctx, "create view p as select t.*, date '1970-01-01' as day from t").await;
     let days = folder.path().join("days");
     run(
@@ -288,10 +288,10 @@ async fn conditions_on_parts_of_values_leave_rows_to_be_sorted() {
         let sql = format!("select distinct {key} from t where {condition} order by {key} limit 2");
         assert!(rows(&ctx, &sql).await.is_sorted(), "{sql}");
     }
-    // What is said of the column itself is known still.
+    // A constant that follows for the column itself is still used.
     let sql = "select i from t where cast(i as int) = 7 order by i";
     assert!(!plan(&ctx, sql).await.contains("SortExec"), "{}", plan(&ctx, sql).await);
-    // No file has a value whose part it is.
+    // No value in the file matches after the cast.
     for condition in ["cast(f as int) = 9", "i / 2 = 1", "cast(z as date) = date '1980-01-01'"] {
         let sql = format!("select f from t where {condition} order by f");
         assert_eq!(rows(&ctx, &sql).await, [""; 0], "{sql}");
@@ -308,7 +308,7 @@ async fn conditions_on_parts_of_values_leave_rows_to_be_sorted() {
     }
 }
 
-/// DataFusion would compare the column without the cast.
+/// By itself DataFusion compares the column without the cast.
 #[tokio::test]
 async fn values_are_compared_as_what_they_are_cast_to() {
     let folder = tempdir().unwrap();
@@ -379,7 +379,7 @@ async fn what_is_too_large_is_compared_as_null() {
     write(&file, &[batch(columns)], 2);
     let ctx = session();
     run(&ctx, &format!("create external table t stored as parquet location '{}'", file.display())).await;
-    // Bits are cut off nowhere.
+    // A cast that would truncate bits is an error everywhere.
     for sql in [
         "select cast(d as timestamp) from t",
         "select n from t where cast(e as bigint) = 0",
@@ -417,7 +417,7 @@ async fn what_is_too_large_is_compared_as_null() {
         ] {
             let sql = format!("select n from t where {condition}");
             assert_eq!(rows(&ctx, &sql).await, ["0"], "{condition}");
-            // Of a column that has them already.
+            // The same with the casts as columns of a subquery.
             let sql = format!(
                 "select n from (select *, {tried} as x from t) where {}",
                 condition.replace(tried, "x")
@@ -431,7 +431,7 @@ async fn what_is_too_large_is_compared_as_null() {
     }
 }
 
-/// Casts go by way of all digits, which takes longer, where something may compare them.
+/// Only casts that may be compared go through all digits, which takes longer.
 #[tokio::test]
 async fn casts_that_nothing_compares_are_short() {
     let folder = tempdir().unwrap();

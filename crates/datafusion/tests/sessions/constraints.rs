@@ -79,13 +79,13 @@ async fn nulls_are_not_inserted_where_none_are_declared() {
     }
 }
 
-/// Files that come later may have nulls where those had none that a table was made of: what a statement declares finds them, and what a
-/// program lists for itself tells of them.
+/// Files added later may contain nulls, although those that the table was made of had none: tables of statements see
+/// them, and a `ListingTable` that a program made reports them as an error.
 #[tokio::test]
 async fn nulls_may_come_later() {
     let folder = tempdir().unwrap();
     let path = folder.path().display();
-    // Folders are listed anew.
+    // Lists folders anew each time.
     let runtime = RuntimeEnvBuilder::new().with_object_list_cache_limit(0).build_arc().unwrap();
     let ctx = SessionContext::new_with_config_rt(SessionConfig::new(), runtime).enable_url_table();
     marquetry_datafusion::register(&ctx).unwrap();

@@ -18,7 +18,7 @@ fn numbers(random: &mut Random, rows: usize, nulls: usize) -> Vec<Option<i64>> {
     (0..rows).map(|_| (!random.chance(nulls)).then(|| random.below(40) as i64 - 12)).collect()
 }
 
-/// Columns of types that no condition is asked of elsewhere.
+/// Columns of types that conditions are not tested with elsewhere.
 fn others(random: &mut Random, rows: usize, nulls: usize) -> Vec<(String, ArrayRef)> {
     let mut long = || -> ArrayRef { Arc::new(Int64Array::from(numbers(random, rows, nulls))) };
     let mut columns = Vec::new();
@@ -179,7 +179,7 @@ async fn keys_that_are_any_text_are_read_as_what_they_were() {
     }
 }
 
-/// Floats are called by what they are as text, which both zeros share.
+/// Folders of float keys are named by the float's text, which is the same for both zeros.
 #[tokio::test]
 async fn keys_of_all_types_are_read_as_what_they_were() {
     let mut random = Random(27);
@@ -200,14 +200,14 @@ async fn keys_of_all_types_are_read_as_what_they_were() {
     }
 }
 
-/// Whether folders are called by values of this type.
+/// Whether values of this type can be partition keys.
 fn is_key(data_type: &DataType) -> bool {
     let is_date = matches!(data_type, DataType::Date32 | DataType::Date64);
     let is_text = data_type.is_string() || matches!(data_type, DataType::Dictionary(..));
     is_date || is_text || data_type.is_integer() || data_type.is_floating() || *data_type == DataType::Boolean
 }
 
-/// Files that are open take memory, and so do bytes that wait until there are enough of them for a part of an object.
+/// Open files take memory, and so do bytes that wait for enough others to make a part of an upload.
 #[tokio::test]
 async fn what_waits_is_counted_by_the_memory_pool() {
     let folder = tempdir().unwrap();

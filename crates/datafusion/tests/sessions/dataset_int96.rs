@@ -46,7 +46,7 @@ async fn each_column_has_the_unit_that_the_table_says() {
         let bytes = if path.ends_with("199") { &far } else { &near };
         Ok(Arc::new(bytes.clone()) as Arc<dyn Source>)
     };
-    // More than are kept open.
+    // More files than are kept open.
     let names = (0..200).map(|file| file.to_string());
     let table = DatasetTable::try_new(Dataset::from_files(names, open).unwrap()).unwrap();
     let ctx = SessionContext::new();
@@ -60,7 +60,7 @@ async fn each_column_has_the_unit_that_the_table_says() {
     let sql = "select extract(year from max(far)), arrow_typeof(max(far)) from t";
     assert_eq!(rows(&ctx, sql).await, ["4870 | Timestamp(µs)"]);
 
-    // A plan opens none.
+    // Planning opens no file.
     let read = opened.load(Ordering::Relaxed);
     let query = ctx.sql("select near from t where far is not null").await.unwrap();
     query.create_physical_plan().await.unwrap();

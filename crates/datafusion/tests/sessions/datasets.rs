@@ -90,7 +90,7 @@ async fn a_schema_that_is_given_is_the_tables() {
     assert_eq!(rows(&ctx, "select sum(new) from t where year = '2023'").await, ["1400"]);
 }
 
-/// Functions of DataFusion know text in lists and maps as text alone, and no views.
+/// DataFusion's functions expect Utf8 in lists and maps, not views.
 #[tokio::test]
 async fn functions_look_into_lists_and_maps() {
     let folder = tempdir().unwrap();
@@ -169,7 +169,7 @@ async fn files_of_a_store_are_the_table_that_they_are_on_a_disk() {
 
 #[tokio::test]
 async fn a_file_of_a_store_that_changes_is_an_error_with_its_name() {
-    // More than is fetched with a footer, which is kept.
+    // Larger than the part that is fetched with the footer, and kept.
     let large = |seed: i64| {
         let values = (1..20_000i64).map(move |n| (n ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64));
         let folder = tempdir().unwrap();

@@ -88,7 +88,7 @@ async fn tables() -> (TempDir, SessionContext) {
     (folder, ctx)
 }
 
-/// What the columns of a file are, by their names.
+/// The types of a file's columns, by name.
 fn types(file: &Path) -> HashMap<String, String> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(file).unwrap()).unwrap();
     let fields = builder.metadata().schema().fields().iter();
@@ -102,7 +102,7 @@ fn types(file: &Path) -> HashMap<String, String> {
         .collect()
 }
 
-/// What a file has that a query was copied into.
+/// The types in a file that a query was copied into.
 async fn copied(ctx: &SessionContext, folder: &Path, query: &str) -> HashMap<String, String> {
     let file = folder.join("copy.parquet");
     std::fs::remove_file(&file).ok();

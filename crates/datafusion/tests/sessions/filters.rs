@@ -148,8 +148,9 @@ async fn floats_compare_as_datafusion_has_it() {
     assert_eq!(rows(&ctx, &sorted("t")).await, rows(&ctx, &sorted("m")).await);
 }
 
-/// What a sort has found so far rules out rows that are still to be read: none that it would take. Both zeros are the same number to
-/// DataFusion's conditions, and NaN is beyond all others, where bounds do not say that there is one.
+/// The dynamic filter of a top-k sort rules out rows that are still to be read, but none that belong to the result.
+/// Both zeros are equal in DataFusion's conditions, and NaN is greater than all others, although bounds do not show
+/// that one exists.
 #[tokio::test]
 async fn the_first_of_a_sort_of_floats_are_the_first() {
     const VALUES: [f64; 7] = [f64::NAN, -f64::NAN, 0.0, -0.0, 1.0, -1.0, f64::INFINITY];
@@ -202,7 +203,7 @@ async fn the_first_of_a_sort_of_floats_are_the_first() {
             let all = shown(rows(&ctx, &of("m", "")).await);
             let first = shown(rows(&ctx, &of("t", &format!("limit {limit}"))).await);
             assert_eq!(first, all[..limit.min(all.len())], "{}", of("t", ""));
-            // The least of the values by which rows are joined are a condition, too.
+            // The bounds of the join keys are a dynamic filter, too.
             let join = |table: &str| {
                 format!(
                     "select count(*) from {table} a join {table} b on a.{column} = b.{column} where b.n = 0"

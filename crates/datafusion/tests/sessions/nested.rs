@@ -140,7 +140,7 @@ fn table(random: &mut Random, rows: usize, from: usize) -> RecordBatch {
         .unwrap()
 }
 
-/// Numbers that are taken out of columns.
+/// Expressions that take numbers out of columns.
 const NUMBERS: [&str; 26] = [
     "l[1]",
     "l[-1]",
@@ -170,7 +170,7 @@ const NUMBERS: [&str; 26] = [
     "array_max(l)",
 ];
 
-/// Texts that are.
+/// Expressions that take text out of them.
 const TEXTS: [&str; 14] = [
     "w[1]",
     "w[-1]",
@@ -188,7 +188,7 @@ const TEXTS: [&str; 14] = [
     "array_min(w)",
 ];
 
-/// What is neither.
+/// Expressions of other types.
 const OTHERS: [&str; 26] = [
     "l",
     "w",

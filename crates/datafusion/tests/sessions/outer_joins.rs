@@ -5,7 +5,7 @@ use arrow_array::{ArrayRef, Int64Array};
 use std::sync::Arc;
 use tempfile::tempdir;
 
-/// `ON` asks another query about the side whose rows all stay.
+/// `ON` has a subquery about the side whose rows are all kept.
 #[tokio::test]
 async fn conditions_ask_other_queries() {
     let ctx = session();
@@ -67,7 +67,7 @@ async fn conditions_ask_other_queries() {
     assert!(message.contains("columns of one side only"), "{message}");
 }
 
-/// `x IN (SELECT ..)` is null where nothing is equal, and something is null.
+/// `x IN (SELECT ..)` is NULL if nothing is equal, but something is NULL.
 #[tokio::test]
 async fn answers_that_are_null() {
     let ctx = session();
@@ -95,7 +95,7 @@ async fn answers_that_are_null() {
         ("not x in (select y from z where k = x)", &["1", "2", "null"]),
         ("x not in (select 5 from z where k = x)", &["1", "2", "null"]),
         ("coalesce(x, 7) not in (select 5 from z where k = x)", &["1", "2", "null"]),
-        // Nothing of the row that asks.
+        // Subqueries that are not correlated.
         ("3 not in (select y from z)", &[]),
         ("3 not in (select y from z where y = 1)", &["1", "2", "5", "null"]),
         ("1 not in (select y from z where y = 1)", &[]),
@@ -169,7 +169,7 @@ async fn columns_and_sums_ask_other_queries() {
     }
 }
 
-/// `ON` asks another query that takes something of the row that asks.
+/// `ON` has a correlated subquery.
 #[tokio::test]
 async fn conditions_ask_about_their_row() {
     let ctx = session();

@@ -51,7 +51,7 @@ async fn keys_may_be_null() {
         ]) {
             let sql = format!("select count(*) from t where {condition}");
             assert_eq!(rows(&ctx, &sql).await, [wanted], "{said}: {sql}");
-            // The planner asks in one place, rows are counted in another.
+            // The planner evaluates the first, the execution this one.
             let sql = format!("select count(*) filter (where {condition}) from t");
             assert_eq!(rows(&ctx, &sql).await, [wanted], "{said}: {sql}");
         }
@@ -111,7 +111,7 @@ async fn keys_stand_below_each_other() {
         ("k = 2 and w = 'a b'", &["4"]),
         ("k = 2 and w = 'a:b'", &["5", "6"]),
         ("k + 1 > 2 or w = 'a' and id < 2", &["1", "4", "5", "6", "7"]),
-        // A key that is null divides nothing.
+        // Evaluated on the keys alone: a null key is no division by zero.
         ("10 / k > 5", &["2", "3"]),
     ] {
         let sql = format!("select id from t where {condition} order by id");
@@ -178,7 +178,7 @@ async fn keys_are_inserted() {
             "b" => "(1, false), (2, null), (3, true)",
             _ => "(1, 0), (2, null), (3, 7)",
         };
-        // Twice: the second statement finds null keys.
+        // Twice: the second statement finds a folder of null keys.
         for _ in 0..2 {
             run(&ctx, &format!("insert into {name} select * from (values {values}) v(id, k)")).await;
         }
@@ -223,7 +223,7 @@ async fn keys_of_other_formats() {
     let message = error(&ctx, "insert into t values (8, null)").await;
     assert!(message.contains("null"), "{message}");
     assert_eq!(rows(&ctx, "select count(*) from t").await, ["7"]);
-    // A text of letters alone has one folder.
+    // A plain text has only one spelling as a folder.
     let create = format!(
         "create external table s (id int, k varchar) stored as csv partitioned by (k) location '{path}/'"
     );
@@ -234,7 +234,7 @@ async fn keys_of_other_formats() {
     assert_eq!(rows(&ctx, "select s.id from s join names on s.k = names.k").await, ["3"]);
 }
 
-/// Groups of files that have keys of their own need not be exchanged. Two spellings of a key are of one group of rows.
+/// Groups of files with distinct keys need no repartitioning. Two spellings of a key belong to one group.
 #[tokio::test]
 async fn files_of_a_key_stay_together() {
     let folder = tempdir().unwrap();

@@ -42,7 +42,7 @@ async fn rows_by(plan: Arc<dyn ExecutionPlan>) -> Vec<String> {
     rows_of(&collect(plan, session().task_ctx()).await.unwrap())
 }
 
-/// What a logical plan gives in a session that has none of its tables.
+/// The rows of a logical plan in a session that has none of its tables.
 async fn given_elsewhere(ctx: &SessionContext, sql: &str) -> Result<Vec<RecordBatch>> {
     let plan = ctx.sql(sql).await?.into_optimized_plan()?;
     let codec = MarquetryLogicalCodec::default();
@@ -121,7 +121,7 @@ async fn subqueries_beside_an_outer_join_are_sent() {
         for few in ["in (select n from 'FILE' where n < 4)", "not in (select n from 'FILE' where n > 3)"] {
             let sql = "select count(*), count(b.n) from 'FILE' a JOIN join 'FILE' b on a.n = b.n and b.n FEW";
             let sql = sql.replace("FEW", few).replace("JOIN", join).replace("FILE", &file.to_string());
-            // Tables are replaced before the optimizer, or behind it.
+            // Tables are replaced before or after the optimizer.
             let early = session();
             early.add_analyzer_rule(Arc::new(SerialisableTables));
             for ctx in [session(), early] {
@@ -164,7 +164,7 @@ async fn a_file_that_was_changed_on_the_way_is_an_error() {
     );
 }
 
-/// Each option of reading that is followed, and what it is for.
+/// Each reading option that is followed, and its effect.
 const READING: &str = "'pushdown_filters' 'false', 'pruning' 'false', 'enable_page_index' 'false', 'skip_metadata' 'false', \
     'metadata_size_hint' '1000000', 'schema_force_view_types' 'false', 'binary_as_string' 'true', 'coerce_int96' 'us', \
     'coerce_int96_tz' 'UTC', 'on_corrupt' 'skip_page', 'ignore_sorting_columns' 'true'";
@@ -176,7 +176,7 @@ const WRITING: &str = "'compression' 'zstd(7)', 'compression::n' 'snappy', 'dict
     'skip_arrow_metadata' 'true', 'column_index_truncate_length' '9', 'statistics_truncate_length' '8', 'metadata::made' 'in spring', \
     'created_by' 'me', 'allow_single_file_parallelism' 'false'";
 
-/// A message is the same after a way through bytes and back: nothing that it holds was lost.
+/// Decoding a message and encoding it again gives the same bytes: nothing was lost.
 fn is_kept(plan: Arc<dyn ExecutionPlan>, came: Arc<dyn ExecutionPlan>) {
     let codec = MarquetryPhysicalCodec::default();
     let bytes = |plan: Arc<dyn ExecutionPlan>| {
@@ -286,7 +286,7 @@ async fn a_copy_that_is_sent_keeps_its_options() {
     .unwrap();
     assert_eq!(footer.metadata().num_row_groups(), 2);
     assert_eq!(footer.metadata().value_of("made").as_deref(), Some("elsewhere"));
-    // What says which files there are goes with it, too.
+    // The option that determines the files' columns is encoded, too.
     let keep = format!(
         "copy (select n, n % 2 as a from '{}') to '{path}/kept/' stored as parquet partitioned by (a) \
          options ('execution.keep_partition_by_columns' 'true')",
@@ -302,19 +302,19 @@ async fn a_copy_that_is_sent_keeps_its_options() {
     assert!(!folder.path().join("wrong.parquet").exists());
 }
 
-/// A message, and what opens it.
+/// A message, and the function that decodes it.
 struct Sealed {
     bytes: Vec<u8>,
     open: Box<Open>,
 }
 
-/// Gives the bytes of what was opened.
+/// Decodes the message, and encodes the result again.
 type Open = dyn Fn(&[u8]) -> Result<Vec<u8>>;
 
-/// What stands before a message: whose it is, its version, its kind, and its checksum.
+/// What precedes a message: a magic number, the version, the kind, and the checksum.
 const ENVELOPE: usize = 10;
 
-/// With the checksum of what it is now.
+/// Corrects the checksum.
 fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&bytes[..ENVELOPE - 4]);
@@ -338,7 +338,7 @@ fn of_plan(plan: &Arc<dyn ExecutionPlan>, inputs: &[Arc<dyn ExecutionPlan>], ctx
     Sealed { bytes: encoded(plan.clone()).unwrap(), open: Box::new(open) }
 }
 
-/// Tables that statements declare are those that they are here: with nulls in keys, and in columns that files require.
+/// Declared tables keep their nullability: of keys, and of columns that files require.
 #[tokio::test]
 async fn declared_tables_have_their_nulls_after_a_way_through_bytes() {
     let folder = tempdir().unwrap();
@@ -376,7 +376,7 @@ async fn declared_tables_have_their_nulls_after_a_way_through_bytes() {
     );
 }
 
-/// A session that has not listed the files of a table yet.
+/// A session that has not listed the table's files yet.
 async fn session_of(path: &str) -> SessionContext {
     let ctx = session();
     let create = format!(
@@ -471,7 +471,7 @@ async fn bytes_that_were_changed_are_refused() {
                 assert!(open(&changed).is_err(), "bit {bit} of byte {place}");
             }
         }
-        // With a checksum that is right, it is an error or another plan, and never a panic.
+        // With a correct checksum the result must be an error or another plan, never a panic.
         for end in ENVELOPE..bytes.len() {
             drop(open(&resealed(bytes[..end].to_vec())));
         }

@@ -45,7 +45,7 @@ impl Random {
 
 pub(crate) const WORDS: [&str; 8] = ["", "a", "ab", "abc", "b", "Ärger", "x%y_z", "zzzzzzzzzzzzzzzzzzzzz"];
 pub(crate) const FLOATS: [f64; 8] = [f64::NAN, 0.0, -0.0, 1.5, -1.5, f64::INFINITY, f64::NEG_INFINITY, 3.25];
-/// Names of columns, and literals to compare each with.
+/// Columns, and literals to compare each with.
 const COLUMNS: [(&str, &[&str]); 9] = [
     ("i", &["0", "3", "-7", "20", "null", "3.5"]),
     ("l", &["0", "5000000000", "-3", "12"]),
@@ -59,7 +59,7 @@ const COLUMNS: [(&str, &[&str]); 9] = [
 ];
 
 fn table(random: &mut Random, rows: usize) -> RecordBatch {
-    // Sorted columns have row groups that can be ruled out, others pages with a bit of all.
+    // Sorted columns have row groups that can be ruled out; each page of the others has values from everywhere.
     let (sorted, nulls) = (random.chance(50), random.below(40));
     let spread = 1 + random.below(30) as i64;
     let mut value = |row: usize| -> Option<i64> {
@@ -207,7 +207,7 @@ fn condition(random: &mut Random, depth: usize) -> String {
             ])
             .to_owned(),
         7 => format!("{literal} {} {column}", random.one(&["=", "<", ">="])),
-        // `IS DISTINCT FROM` takes all that comes behind it.
+        // In brackets, because `IS DISTINCT FROM` extends over everything after it.
         _ => format!("({column} {comparison} {literal})"),
     }
 }
@@ -219,7 +219,7 @@ fn query(random: &mut Random) -> String {
     match random.below(10) {
         6 => {
             let key = random.one(&["i", "s", "t", "b", "r['x']"]);
-            // The least of floats depends on where a NaN comes, for DataFusion's groups.
+            // In DataFusion's groups, the least float depends on the position of NaN.
             let column = if column == "f" { "d" } else { column };
             format!(
                 "select {key}, count(*), count({column}), min({column}) from t where {condition} group by {key}"
@@ -243,7 +243,7 @@ fn query(random: &mut Random) -> String {
         0 => {
             let (direction, limit) = (random.one(&["asc", "desc"]), 1 + random.below(20));
             let nulls = random.one(&["first", "last"]);
-            // Of rows that are alike in what they are sorted by, which come is open: only that is asked for.
+            // Which of several equal rows are within the limit is undefined: so only the sorted column is selected.
             format!(
                 "select {column} from t where {condition} order by {column} {direction} nulls {nulls} limit {limit}"
             )
@@ -284,7 +284,7 @@ fn of(table: &str, condition: &str) -> String {
     out
 }
 
-/// Who may be asked.
+/// The sessions that are compared.
 struct Sessions {
     ours: SessionContext,
     theirs: SessionContext,
@@ -306,7 +306,7 @@ async fn sessions(random: &mut Random, folder: &Path) -> Sessions {
         let rows = 1 + random.below(300);
         let mut table = table(random, rows);
         let path = folder.join(format!("{number}.parquet"));
-        // A file may be older than one of the columns.
+        // A file may be from before a column was added.
         if number > 0 && random.chance(20) {
             let missing = table.schema().index_of("l").unwrap();
             let kept: Vec<usize> = (0..table.num_columns()).filter(|column| *column != missing).collect();

@@ -74,7 +74,7 @@ async fn folders_are_partitions() {
         rows(&ctx, "select year, n from t where n = 150 or year = '2023' and n < 1 order by n").await,
         ["2023 | 0", "2024 | 150"]
     );
-    // Both in one condition that only the file can settle.
+    // A partition column and a file column in one condition, which only the file can decide.
     assert_eq!(rows(&ctx, "select n from t where (year = '2024') = (n > 198) and n > 197").await, ["199"]);
     assert_eq!(rows(&ctx, "select year from t where n = 5").await, ["2023"]);
 }
@@ -111,7 +111,7 @@ async fn files_of_one_table_have_other_columns_and_types() {
     assert!(rows(&ctx, "select a from t where d = 1 or d <> 1").await.is_empty());
 }
 
-/// What one file says of a column is not true of those that lack it.
+/// A file's statistics do not hold for files without the column.
 #[tokio::test]
 async fn columns_that_files_lack_may_be_null() {
     let folder = tempdir().unwrap();
@@ -124,7 +124,7 @@ async fn columns_that_files_lack_may_be_null() {
     assert_eq!(rows(&ctx, "select i from t where s['y'] is null").await, ["2"]);
     assert_eq!(rows(&ctx, "select count(u), count(*), max(u) from t").await, ["1 | 2 | 5"]);
     assert_eq!(rows(&ctx, "select i, u, s['y'] from t order by i").await, ["1 | 5 | 2", "2 | null | null"]);
-    // All have this one. Others may come while there is a table of a statement.
+    // No file lacks this column. Of a declared table, though, files without it may be added later.
     assert!(plan(&ctx, "select i from t where i is null").await.contains("DataSourceExec"));
     let of_files = format!("select i from '{path}/' where i is null");
     assert!(!plan(&ctx, &of_files).await.contains("DataSourceExec"));
@@ -265,7 +265,7 @@ async fn bad_files_are_one_error_with_a_name() {
     let path = folder.path().display();
     write(&folder.path().join("a.parquet"), &[batch([("n", ints(0..50_000))])], 10_000);
     run(&ctx, &format!("create external table t stored as parquet location '{path}/'")).await;
-    // One of many whose pages are broken.
+    // One of many files has broken pages.
     let mut bytes = std::fs::read(folder.path().join("a.parquet")).unwrap();
     bytes[100..400].fill(0xee);
     std::fs::write(folder.path().join("b.parquet"), &bytes).unwrap();
@@ -281,7 +281,7 @@ async fn bad_files_are_one_error_with_a_name() {
     std::fs::remove_file(folder.path().join("b.parquet")).unwrap();
     std::fs::remove_file(folder.path().join("a.parquet")).unwrap();
     write(&folder.path().join("a.parquet"), &[batch([("n", ints(0..7))])], 10);
-    // A listing that was kept: the file is another one now.
+    // A cached listing: the file has changed since.
     let message = error(&ctx, sql).await;
     assert!(message.contains("changed") && message.contains("a.parquet"), "{message}");
 }

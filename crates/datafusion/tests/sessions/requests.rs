@@ -26,18 +26,18 @@ struct Counting {
     inner: InMemory,
     requests: AtomicU64,
     bytes: AtomicU64,
-    /// The object that is put whole and fails, counted from 1, and how many were put.
+    /// Which simple put fails, counted from 1, and the number of puts.
     failing_put: AtomicU64,
     puts: AtomicU64,
     uploads: Arc<Uploads>,
 }
 
-/// What becomes of uploads in parts.
+/// The state of multipart uploads.
 #[derive(Debug, Default)]
 struct Uploads {
-    /// The part of each that fails, counted from 1.
+    /// Which part of each upload fails, counted from 1.
     failing: AtomicU64,
-    /// The part of each that never arrives, and how many such there were.
+    /// Which part of each upload hangs, and how many did.
     hanging: AtomicU64,
     hung: AtomicU64,
     completed: AtomicU64,
@@ -148,7 +148,7 @@ fn counting_session(pool: Arc<dyn MemoryPool>) -> (Arc<Counting>, SessionContext
     (store, ctx)
 }
 
-/// `rows` numbers that grow, and as many that look random; all as they are, in pages of 10,000.
+/// `rows` ascending numbers, and as many random ones; uncompressed, in pages of 10,000.
 fn table(first: i64, rows: i64) -> RecordBatch {
     let random = |n: i64| n.wrapping_mul(0x5851_f42d_4c95_7f2d_i64).rotate_left(17);
     batch([("k", longs(first..first + rows)), ("v", longs((first..first + rows).map(random)))])
@@ -251,7 +251,7 @@ async fn one_row_group_is_read_by_several_partitions() {
     assert!(rows.len() == 4 && rows.iter().all(|rows| *rows > 20_000), "{rows:?}");
 }
 
-/// The store keeps the parts, and has them paid for, until it is told to forget them.
+/// A store keeps the parts of an upload, and charges for them, until it is aborted.
 #[tokio::test]
 async fn an_upload_that_fails_is_aborted() {
     let (store, ctx) = counting_session(Arc::new(UnboundedMemoryPool::default()));
@@ -278,7 +278,7 @@ async fn an_upload_that_fails_is_aborted() {
     }
 }
 
-/// Whoever gives a statement up, as Ctrl-C in a shell does, is asked for nothing more.
+/// After a statement was cancelled, as by Ctrl-C in a shell, no request is sent.
 #[tokio::test]
 async fn an_upload_that_is_given_up_is_aborted() {
     let (store, ctx) = counting_session(Arc::new(UnboundedMemoryPool::default()));
@@ -301,7 +301,7 @@ async fn an_upload_that_is_given_up_is_aborted() {
     assert!(store.head(&Path::from("given_up.parquet")).await.is_err());
 }
 
-/// Files get their names one after the other: where that fails, those that have theirs are told.
+/// Files are published one after the other: if that fails, the error names those that were.
 #[tokio::test]
 async fn files_that_are_there_are_told() {
     let (store, ctx) = counting_session(Arc::new(UnboundedMemoryPool::default()));

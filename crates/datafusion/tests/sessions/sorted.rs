@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::tempdir;
 
-/// Makes a column of small numbers.
+/// Makes a column from small numbers.
 type Values = fn(Vec<Option<i64>>) -> ArrayRef;
 
 /// Columns that rows may be sorted by.
@@ -38,7 +38,7 @@ const KEYS: [(&str, Values); 7] = [
     }),
 ];
 
-/// DataFusion's merge joins know no NaN, and it compares both zeros as one number, but sorts them.
+/// DataFusion's merge joins do not handle NaN; and it compares both zeros as equal, but sorts them.
 const FLOATS: [f64; 6] = [1.5, 0.0, f64::INFINITY, -1.5, f64::NEG_INFINITY, 3.25];
 
 /// A key, and how rows are sorted by it.
@@ -147,7 +147,7 @@ async fn sessions(random: &mut Random, folder: &Path, shared: &mut Vec<Key>) -> 
     [files, memory]
 }
 
-/// Keys that begin as those of the files do, or others.
+/// Sort keys taken from those of the files, or others.
 fn asked(random: &mut Random, of_files: &[Key]) -> Vec<Key> {
     let mut asked = match random.below(4) {
         0 => keys(random, 3),
@@ -212,7 +212,7 @@ fn condition(random: &mut Random, table: &str) -> String {
     out
 }
 
-/// A query, and whether the order of its rows is open.
+/// A query, and whether the order of its rows is undefined.
 fn query(random: &mut Random, of_files: &[Key]) -> (String, bool) {
     let asked = asked(random, of_files);
     let names = |table: &str| {

@@ -51,7 +51,7 @@ async fn counts_and_bounds_come_from_footers() {
     assert_eq!(rows(&ctx, "select count(*), min(n) from t where n > 250").await, ["225 | 251"]);
 }
 
-/// DataFusion computes with bounds while it plans: the least integer has no opposite.
+/// DataFusion negates bounds while planning, which overflows for the least integer.
 #[tokio::test]
 async fn the_least_integer_is_computed_with() {
     let folder = tempdir().unwrap();
@@ -167,14 +167,14 @@ async fn what_is_sorted_is_not_sorted_again() {
     assert_eq!(rows(&ctx, "select a from not_sorted order by a limit 1").await, ["50"]);
 }
 
-/// Writers record the order that they are told.
+/// Writers record a declared order without checking it.
 #[tokio::test]
 async fn rows_that_break_a_promised_order_fail_what_makes_use_of_it() {
     let folder = tempdir().unwrap();
     let ctx = session();
-    // Rows that are read apart are merged by what they are.
+    // With several partitions the rows would be merged by their values.
     run(&ctx, "set datafusion.execution.target_partitions = 1").await;
-    // Broken at once, and between two batches.
+    // Broken within the first batch, and between two batches.
     for (name, values) in [("at_once", vec![3, 1, 2]), ("later", (0..8192).chain(0..8192).collect())] {
         let file = folder.path().join(format!("{name}.parquet"));
         let rows_of_file = values.len();
@@ -194,7 +194,7 @@ async fn rows_that_break_a_promised_order_fail_what_makes_use_of_it() {
         }
         for query in [
             "select a, b from {t} order by a nulls last",
-            // Read for nothing else.
+            // The sorted column is read only for the check.
             "select b from {t} where b >= 0 order by a nulls last",
             "select a, count(*) from {t} group by a",
             "select a, row_number() over (order by a nulls last) from {t}",
@@ -213,7 +213,7 @@ async fn rows_that_break_a_promised_order_fail_what_makes_use_of_it() {
         let sql = format!("select a from {name}_sorted order by a nulls last limit 3");
         let least = if name == "later" { ["0", "0", "1"] } else { ["1", "2", "3"] };
         assert_eq!(rows(&ctx, &sql).await, least);
-        // Of no use, and not looked at.
+        // Queries that do not use the order are not checked.
         let sql = format!("select b % 2, count(*) from {name} group by b % 2");
         assert_eq!(run(&ctx, &sql).await.iter().map(RecordBatch::num_rows).sum::<usize>(), 2);
         let sql = format!("select b from {name} order by b desc limit 1");
@@ -224,12 +224,12 @@ async fn rows_that_break_a_promised_order_fail_what_makes_use_of_it() {
         assert_eq!(rows(&ctx, &sql).await.len(), below);
         assert_eq!(rows(&ctx, &format!("select max(b) from {name}")).await, [(rows_of_file - 1).to_string()]);
     }
-    // However few rows are wanted, a batch is looked at.
+    // With a small limit a whole batch is checked all the same.
     let message = error(&ctx, "select a from at_once order by a nulls last limit 1").await;
     assert!(message.contains("(1) follows (3)"), "{message}");
 }
 
-/// Bounds say nothing of nulls, so that files that are read in the order of their bounds would have them in the middle.
+/// Bounds do not cover nulls: files that are read in the order of their bounds would have them in the middle.
 #[tokio::test]
 async fn nulls_of_all_files_stand_together() {
     let folder = tempdir().unwrap();
@@ -248,7 +248,7 @@ async fn nulls_of_all_files_stand_together() {
     );
 }
 
-/// The same of an order that is declared; and of NaN, which bounds leave out too.
+/// The same for a declared order; and for NaN, which bounds do not cover either.
 #[tokio::test]
 async fn a_declared_order_is_that_of_all_files() {
     let folder = tempdir().unwrap();
@@ -305,7 +305,8 @@ async fn a_declared_order_is_that_of_all_files() {
     assert!(!plan.contains("SortExec"), "{plan}");
 }
 
-/// Where a condition leaves one value between the bounds of a column, DataFusion sorts by it no more. NaN is beside them.
+/// If a condition leaves only one value between the bounds of a column, DataFusion does not sort by it. NaN is outside
+/// of the bounds.
 #[tokio::test]
 async fn floats_beside_their_bounds_are_sorted() {
     let folder = tempdir().unwrap();
@@ -331,7 +332,7 @@ async fn floats_beside_their_bounds_are_sorted() {
     }
 }
 
-/// Files that are read one behind the other by what their bounds say may be named in another sequence.
+/// Files that are read one after the other, in the order of their bounds, may be named in another order.
 #[tokio::test]
 async fn files_are_read_in_the_sequence_of_their_bounds() {
     let folder = tempdir().unwrap();
@@ -348,7 +349,7 @@ async fn files_are_read_in_the_sequence_of_their_bounds() {
     assert_eq!(rows(&ctx, sql).await, ["1", "2", "3", "4"]);
 }
 
-/// An order that files which overlap do not have is not looked for in their rows, and what is a part of it is kept.
+/// An order that overlapping files cannot have is not checked in their rows, and the prefix of it that they have is used.
 #[tokio::test]
 async fn orders_that_bounds_rule_out_are_not_looked_at() {
     let folder = tempdir().unwrap();
@@ -366,7 +367,7 @@ async fn orders_that_bounds_rule_out_are_not_looked_at() {
         rows(&ctx, "select k, count(*) from a group by k order by k nulls last").await,
         ["1 | 1", "2 | 2", "3 | 1", "4 | 1", "5 | 1"]
     );
-    // The second key of the last row of a file is behind that of the first row of the next.
+    // The second key in the last row of a file is greater than that in the first row of the next.
     for (name, columns) in [("1", [[1, 2, 2], [1, 1, 9]]), ("2", [[2, 3, 3], [1, 1, 2]])] {
         let [a, b] = columns;
         write(
@@ -385,7 +386,7 @@ async fn orders_that_bounds_rule_out_are_not_looked_at() {
     );
 }
 
-/// Bounds may be wrong: a file whose rows belong before those of the file before it is an error.
+/// Bounds may be wrong: if a file's rows belong before those of the file before it, that is an error.
 #[tokio::test]
 async fn rows_of_one_file_follow_those_of_the_file_before() {
     let folder = tempdir().unwrap();
@@ -424,7 +425,7 @@ async fn rows_of_one_file_follow_those_of_the_file_before() {
     let message = read(scan(wrong).await).await.unwrap_err().to_string();
     assert!(message.contains("(3) follows (6) of ") && message.contains("0.parquet"), "{message}");
     assert!(message.contains("1.parquet"), "{message}");
-    // By their bounds they are in no order, and none is made use of.
+    // Their bounds show no order, so that none is used.
     let overlap = [([5, 6], [5, 6]), ([3, 4], [3, 4])];
     assert_eq!(read(scan(overlap).await).await.unwrap(), ["5", "6", "3", "4"]);
 }
@@ -442,8 +443,8 @@ async fn dictionaries_of_which_one_bound_is_known() {
     assert_eq!(rows(&ctx, "select d from t where i > 0").await.len(), 2);
 }
 
-/// Partitions of which the rows are merged by their order keep their files: one that took a file from another would give its rows behind
-/// others that belong there.
+/// Partitions that are merged by their order keep their files: rows of a file from another partition would come after
+/// rows that belong behind them.
 #[tokio::test]
 async fn partitions_in_order_keep_their_files_under_a_limit() {
     let folder = tempdir().unwrap();

@@ -204,7 +204,7 @@ fn rows_and_file(random: &mut Random, kinds: &[Kind], schema: &SchemaRef, evolve
     [RecordBatch::try_new(schema.clone(), known).unwrap(), file]
 }
 
-/// Structs of which one field is missing, and the same with nulls in its place.
+/// Structs without one field, and the same structs with nulls in it.
 fn without_field(column: &ArrayRef, missing: usize) -> (ArrayRef, ArrayRef) {
     let (fields, mut columns, nulls) = column.as_struct().clone().into_parts();
     columns[missing] = new_null_array(fields[missing].data_type(), column.len());
@@ -261,7 +261,7 @@ async fn sessions(random: &mut Random, kinds: &[Kind], folder: &Path) -> Session
     let dataset = session_with(config.clone());
     let files = Dataset::open([folder]).unwrap().evolve(Evolution::to(whole.clone()));
     dataset.register_table("t", Arc::new(DatasetTable::try_new(files).unwrap())).unwrap();
-    // Registered as well: DataFusion by itself compares timestamps with parts of literals.
+    // Our rules run here, too: DataFusion by itself truncates literals when it compares timestamps.
     let memory = session_with(config);
     memory.register_table("t", Arc::new(MemTable::try_new(whole, vec![tables]).unwrap())).unwrap();
     Sessions { listing, dataset, memory }
@@ -299,7 +299,7 @@ async fn random_queries_of_many_types_give_the_rows_that_memory_gives() {
             let sql = query(&mut random, &kinds);
             let ask = |ctx: &SessionContext| tokio::spawn(found(ctx.clone(), sql.clone()));
             let expected = ask(&sessions.memory).await.unwrap();
-            // What fails in memory may do without the rows that fail.
+            // A query that fails in memory may succeed if the failing rows are pruned.
             let Ok(expected) = expected else {
                 failed += 1;
                 continue;
@@ -307,7 +307,7 @@ async fn random_queries_of_many_types_give_the_rows_that_memory_gives() {
             for (name, ctx) in [("listing", &sessions.listing), ("dataset", &sessions.dataset)] {
                 match ask(ctx).await.unwrap() {
                     Ok(given) => assert_eq!(given, expected, "{name}: {sql}"),
-                    // A dataset takes only types whose values all stay what they are.
+                    // A dataset accepts only casts that keep all values.
                     Err(error) if name == "dataset" && error.to_string().contains("cannot become") => {}
                     Err(error) => panic!("{name}: {sql}: {error}"),
                 }

@@ -155,7 +155,7 @@ async fn conditions_are_asked_in_files_and_rule_out_row_groups() {
     assert_eq!(rows(&ctx, sql).await, ["1"]);
     let plan = plan(&ctx, sql).await;
     assert!(!plan.contains("FilterExec"), "{plan}");
-    // Rows whose id is a text stand in `value`: the tenth of the rows that have the group, and those alone are looked at.
+    // Rows with a text as id are in `value`: a tenth of the rows with this group, and only those are read.
     assert!(
         metric(&ctx, sql, "page_index_rows_pruned").await
             + 1000 * metric(&ctx, sql, "row_groups_pruned_statistics").await
@@ -178,13 +178,13 @@ async fn a_path_reads_its_columns_alone() {
     let whole = bytes("select v from shredded").await;
     let path = bytes("select max(v:user.name::text) from shredded").await;
     let two = bytes("select v:kind::text, count(*) from shredded where v:ok::boolean group by 1").await;
-    // All names differ, so that they are a large part.
+    // All names differ, and so are a large part of the bytes.
     assert!(path * 5 < whole * 3 && two * 5 < whole, "{path} and {two} of {whole} bytes");
     assert_eq!(
         rows(&ctx, "select sum(v:user.id::bigint), count(v:kind::text) from shredded").await,
         rows(&ctx, "select sum(v:user.id::bigint), count(v:kind::text) from memory").await
     );
-    // Beside the whole, and beside a part of the storage.
+    // Together with the whole column, and with a part of its storage.
     let both = "select variant_to_json(v), v:kind::text from shredded where n = 5";
     assert!(rows(&ctx, both).await[0].ends_with(" | k5"));
     let part = "select v['metadata'] is null, v:kind::text from shredded where n = 5";
@@ -216,7 +216,7 @@ async fn files_of_other_shapes_are_one_table() {
         rows(&ctx, "select count(variant_to_json(v:user)), count(v:user) from t").await,
         ["29940 | 29940"]
     );
-    // A table that says that nothing is shredded is read so.
+    // A table whose declared type is not shredded reads shredded files.
     let file = folder.path().join("a.parquet");
     let create =
         "create external table w (v struct<metadata bytea, value bytea>, n int) stored as parquet location";
@@ -227,7 +227,7 @@ async fn files_of_other_shapes_are_one_table() {
     assert_eq!(rows(&ctx, "select v:user.id::bigint from w where n = 5").await, ["5"]);
 }
 
-/// The names of files, and how each of them shreds.
+/// The names of files, and their shredding shapes.
 const SHAPES: [(&str, &str); 3] =
     [("a", "variant"), ("b", SHAPE), ("c", "{user: {id: text}, kind: text, tags: text}")];
 
@@ -298,7 +298,7 @@ async fn a_table_may_declare_any_storage() {
         assert_eq!(rows(&ctx, sql).await, ["17.5"; 3], "{storage}");
         run(&ctx, "drop table d").await;
     }
-    // There is no place for values of other types.
+    // Without `value` there is no place for values of other types.
     let sql = "create external table d (v struct<metadata bytea, typed_value bigint>, n int) stored as parquet location";
     run(&ctx, &format!("{sql} '{location}'")).await;
     error(&ctx, "select variant_to_json(v) from d").await;

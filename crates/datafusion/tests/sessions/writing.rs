@@ -47,7 +47,7 @@ async fn a_query_becomes_one_file_or_many() {
     );
     run(&ctx, &format!("create external table many stored as marquetry location '{path}/many/'")).await;
     assert_eq!(rows(&ctx, "select count(*), sum(n) from many").await, ["1000 | 499500"]);
-    // No rows are a file as well.
+    // A query without rows makes a file, too.
     assert_eq!(
         rows(&ctx, &format!("copy (select * from t where n < 0) to '{path}/none.parquet'")).await,
         ["0"]
@@ -162,7 +162,7 @@ async fn keys_are_found_however_they_are_spelled() {
     assert_eq!(rows(&ctx, "select n from texts where m = '05'").await, ["0"]);
 }
 
-/// Whether files have the keys, too, is an option of a table that rows are inserted into.
+/// Whether inserted files contain the keys, too, is an option of the table.
 #[tokio::test]
 async fn tables_say_whether_files_keep_keys() {
     let folder = tempdir().unwrap();

@@ -34,7 +34,7 @@ fn floats(values: &[f32]) -> Values {
 #[test]
 fn vectors_of_any_size_are_read() {
     let mut expected = [1.5; 10];
-    // Two multiplications: not the float that is next to 0.4.
+    // Two multiplications, each rounded, do not give the float that is nearest to 0.4.
     (expected[8], expected[9]) = (f32::NEG_INFINITY, 4.0 * 10.0 * 0.01);
     assert_eq!(decode(&PAGE, PhysicalType::Float, 10).unwrap(), floats(&expected));
     assert!(decode(&PAGE, PhysicalType::Float, 11).is_err());

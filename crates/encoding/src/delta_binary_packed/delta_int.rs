@@ -17,8 +17,8 @@ pub(crate) trait DeltaInt: Copy {
     /// Appends `n` values of `width <= 64` bits. Of values wider than the integer, only the lowest bits are kept.
     fn unpack(packed: &[u8], width: u32, first: usize, n: usize, out: &mut Vec<Self>);
 
-    /// Appends the values that result from the deltas in `range`, like [`kernels::unpack_deltas_u32`], but for `width
-    /// <= 64` bits. Returns the last value.
+    /// Appends the values that result from the deltas in `range`, like [`kernels::unpack_deltas_u32`], but for
+    /// `width <= 64` bits. Returns the last value.
     fn unpack_deltas(
         packed: &[u8],
         width: u32,

@@ -47,7 +47,7 @@ fn no_value_and_one_value_are_a_header_alone() {
     let one = page(&[&[0x01, 0x09]]);
     assert_eq!(encode(&Values::W32(vec![-5i32 as u32])).unwrap(), one);
     assert!(decode(&none, PhysicalType::Int32, 1).is_err());
-    // A page of nulls only.
+    // A page that has only nulls may have no bytes.
     let page = PaddedBytes::copy_of(&[]);
     assert!(DeltaReader::<u32>::new(&page, 0).unwrap().decode(1, &mut vec![]).is_err());
     assert_eq!(DeltaReader::<u32>::new(&page, 0).unwrap().end().unwrap(), 0);

@@ -27,7 +27,7 @@ struct Hashed {
 pub(super) enum Found {
     /// The value has this index.
     Index(u32),
-    /// The value is not in the table and belongs into this slot.
+    /// The value is not in the table and belongs in this slot.
     Slot(usize),
     /// Too many values have similar hashes: see [`BytesTable::rebuild_keyed`].
     Crowd,

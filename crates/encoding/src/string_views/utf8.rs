@@ -179,7 +179,7 @@ const MAX_ASCII_LEN: usize = 127;
 mod tests {
     use super::*;
 
-    /// Views of the parts of `text` between the places in `cuts`.
+    /// Creates views of the parts of `text` between the positions in `cuts`.
     fn parts(text: &[u8], cuts: &[usize]) -> StringViews {
         let mut views = StringViews::new();
         let buffer = views.add_buffer(&Bytes::copy_from_slice(text));
@@ -198,7 +198,7 @@ mod tests {
         }
         assert_eq!(parts(text, &[0, 15, within, text.len()]).first_not_utf8(0..3), Some(1));
         assert_eq!(parts(text, &[within, text.len()]).first_not_utf8(0..1), Some(0));
-        // Inline strings: one cut, one whole.
+        // Inline strings: one ends inside of a character, one after it.
         assert_eq!(parts(text, &[within - 5, within, text.len()]).first_not_utf8(0..2), Some(0));
         assert_eq!(parts(text, &[within - 5, within + 1]).first_not_utf8(0..1), None);
         let mut wrong = text.to_vec();
@@ -208,13 +208,13 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Behind their lengths as PLAIN has them, cuts within characters included.
+        /// Strings after their length fields, as in a PLAIN page. Some begin or end inside of a character.
         #[test]
         fn text_is_what_is_text_string_by_string(
             cuts in proptest::collection::vec((0usize..170, 0usize..300), 0..12),
             letters in "[a-zа-я]{500}",
         ) {
-            // Most are short.
+            // Most strings are short.
             let len = |cut: usize| if cut < 200 { cut / 10 } else { cut - 100 };
             let strings = cuts.iter().map(|&(from, cut)| &letters.as_bytes()[from..from + len(cut)]);
             let (mut page, mut places) = (vec![0; 7], Vec::new());
@@ -268,7 +268,7 @@ mod tests {
         }
     }
 
-    /// Strings that stand in another order, or in each other, are not taken for PLAIN ones.
+    /// Strings that are in another order or overlap must not be validated like those of a PLAIN page.
     #[test]
     fn strings_that_are_not_next_to_each_other() {
         let mut text = vec![b'x'; 4000];

@@ -1,6 +1,6 @@
-//! What happens to damaged pages, for every row of the registry: truncated at every byte, with every bit flipped, or
-//! made up. The answer is an error or other values; never a panic, and never memory that the page did not earn. Memory
-//! is measured for the whole process, which is why there is only one test in it.
+//! Decodes damaged pages with every row of the registry: pages truncated at every byte, with every bit flipped, or made
+//! up. The result is an error or other values, but never a panic, and never takes more memory than the size of the page
+//! justifies. Memory is measured for the whole process, so there is only one test in it.
 
 #[path = "../laws/data.rs"]
 #[allow(dead_code, reason = "shared with the laws")]
@@ -24,13 +24,13 @@ fn damaged_pages_are_errors_or_other_values() {
         flips(&case, 1);
     }
     for case in cases(1_100) {
-        // Later vectors, blocks and runs; every bit would take too long.
+        // For later vectors, blocks and runs. Flipping every bit would take too long.
         flips(&case, 53);
     }
     garbage();
 }
 
-/// Bytes that never were a page, some of them small numbers, as headers like them.
+/// Decodes random bytes. Some of them are small numbers, as in headers.
 fn garbage() {
     for case in cases(3).filter(|case| case.set == "small") {
         let whole = Page::write(case.row, case.physical, &case.values);
@@ -45,7 +45,7 @@ fn garbage() {
     }
 }
 
-/// What is left of a page either gives the same values, because only padding was cut off, or is an error.
+/// Truncates a page. The rest either gives the same values, because only padding was cut off, or is an error.
 fn truncations(case: &Case) {
     let (whole, n) = (Page::write(case.row, case.physical, &case.values), case.values.len());
     for len in 0..whole.bytes.len() {
@@ -69,14 +69,14 @@ fn flips(case: &Case, step: usize) {
         let values = measured(&page, n, case);
         if let Some(values) = values {
             assert_eq!(values.len(), n, "{case}, bit {bit} flipped");
-            // Byte strings are looked at only here: each must be where its view says.
+            // Only comparing follows the views of byte strings, each of which must be inside of its buffer.
             assert!(values == values.clone(), "{case}, bit {bit} flipped");
         }
         skip(&page, n);
     }
 }
 
-/// Decodes a page, and holds the memory that this takes against the page's size and what was asked for.
+/// Decodes a page. Checks that the memory this takes is in proportion to the size of the page and to `n`.
 fn measured(page: &Page, n: usize, case: &Case) -> Option<Values> {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();
@@ -97,12 +97,12 @@ fn skip(page: &Page, n: usize) {
     }
 }
 
-/// Whether pages may end in bytes that no value needs: the rest of a packed group or miniblock.
+/// Whether pages may end with bytes that no value needs: the padding of a packed group or miniblock.
 fn is_padded(case: &Case) -> bool {
     !matches!(case.row.name, "PLAIN" | "BYTE_STREAM_SPLIT" | "ALP") || case.values.is_empty()
 }
 
-/// Bytes of a value in memory.
+/// Size of a value in memory, in bytes.
 fn width(physical: PhysicalType) -> usize {
     match physical.shape() {
         Shape::Bit => 1,

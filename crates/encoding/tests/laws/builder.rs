@@ -1,4 +1,4 @@
-//! Laws of the dictionary builder: it does what a map does, however values come and whatever they are.
+//! Laws of the dictionary builder: it gives the indices that a map gives, for any values and any split into calls.
 
 use crate::data::{PHYSICAL, mix, values};
 use crate::pages::part;
@@ -33,7 +33,7 @@ fn expected(values: &Values) -> Vec<u32> {
         .collect()
 }
 
-/// Holds a builder against the values and their indices.
+/// Checks a builder against the values and the indices that it gave them.
 fn check(builder: &DictionaryBuilder, values: &Values, indices: &[u32]) {
     assert!(indices == expected(values), "indices of {} values", values.len());
     let distinct = indices.iter().max().map_or(0, |max| *max as usize + 1);
@@ -46,7 +46,7 @@ fn check(builder: &DictionaryBuilder, values: &Values, indices: &[u32]) {
     assert_eq!(builder.dictionary().values(), builder.values());
 }
 
-/// Interns in parts whose sizes repeat `sizes`.
+/// Interns the values in parts of these sizes, which repeat.
 fn intern(values: &Values, sizes: &[usize]) -> (DictionaryBuilder, Vec<u32>) {
     let (mut builder, mut indices, mut from) = (DictionaryBuilder::new(values.shape()), Vec::new(), 0);
     for size in sizes.iter().cycle() {
@@ -114,7 +114,7 @@ proptest! {
         physical in prop::sample::select(&WITH_DICTIONARY[..]),
         size in 1usize..1_500,
     ) {
-        // Two dictionaries that have values in common, and twice.
+        // Two dictionaries that share values and have duplicates.
         let dictionaries = [&words[..], &words[..words.len().div_ceil(2)]].map(|words| Arc::new(values(physical, words)));
         let (mut builder, mut indices) = (DictionaryBuilder::new(physical.shape()), Vec::new());
         let mut all = physical.shape().empty();
@@ -151,7 +151,7 @@ fn every_set_of_values_is_interned() {
 
 #[test]
 fn values_that_were_made_to_collide_are_interned() {
-    // The words whose products with the multiplier of the hash are 0, 1, 2, and so on.
+    // Words whose products with the multiplier of the hash are 0, 1, 2, and so on.
     let mut inverse = 1u64;
     (0..6).for_each(|_| {
         inverse = inverse.wrapping_mul(2u64.wrapping_sub(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(inverse)))
@@ -159,14 +159,14 @@ fn values_that_were_made_to_collide_are_interned() {
     let words = Values::W64((0..100_000).map(|i: u64| i.wrapping_mul(inverse)).collect());
     let (builder, indices) = intern(&words, &[8_192]);
     check(&builder, &words, &indices);
-    // The same with numbers of 16 bytes, whose halves are added up to 0.
+    // The same for 16-byte numbers: the hash combines the halves of each to 0.
     let halves =
         |i: i128| i << 64 | i128::from((i as u64).wrapping_mul(0x5822_cb77_f4de_2c09).wrapping_neg());
     let wide = fixed(16, (0..100_000).map(halves));
     let (builder, indices) = intern(&wide, &[8_192]);
     check(&builder, &wide, &indices);
 
-    // What is multiplied with 0 by the hash: twelve bytes, and more.
+    // Strings in which the hash multiplies by 0: inline ones of twelve bytes, and long ones.
     let zero = 0x1319_8a2e_0370_7344u64.to_le_bytes();
     for tail in ["", "tail that makes it a long string"] {
         let string =
@@ -187,7 +187,7 @@ fn values_that_were_made_to_collide_are_interned() {
 
 #[test]
 fn numbers_near_each_other_and_far_away() {
-    // Up, down, to both sides in turn, then far away, and near again among many: the table changes its way each time.
+    // Numbers that ascend, descend, alternate around 0, begin at either end of the range, or are dense except for one.
     let ways: [fn(i64) -> i64; 6] = [
         |i| i,
         |i| -3 * i,
@@ -257,7 +257,7 @@ fn copied_strings_share_few_buffers() {
         copy.push_copied(&all, i..i + 1).unwrap();
     }
     assert!(copy.buffers().len() < 20, "{} buffers", copy.buffers().len());
-    // A clone shares the buffers, which then stay as they are.
+    // A clone shares the buffers, so appending must not change them.
     let clone = copy.clone();
     copy.push_copied(&all, 5..10).unwrap();
     assert_eq!(part(&Values::Bytes(copy), 0..4_000), Values::Bytes(clone));

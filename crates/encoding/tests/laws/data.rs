@@ -19,7 +19,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// All physical types; fixed widths that have kernels of their own, and some that have none.
+/// All physical types, with fixed widths for which there are kernels of their own, and others.
 pub(crate) const PHYSICAL: [PhysicalType; 13] = [
     PhysicalType::Boolean,
     PhysicalType::Int32,
@@ -61,7 +61,7 @@ pub(crate) fn sets(physical: PhysicalType, n: usize) -> Vec<(&'static str, Value
     sets
 }
 
-/// A value of the type for each word, so that words that are alike give values that are alike.
+/// A value of the type for each word. Similar words give similar values.
 pub(crate) fn values(physical: PhysicalType, words: &[u64]) -> Values {
     match physical {
         PhysicalType::Boolean => Values::Bit(words.iter().map(|word| word & 1 == 1).collect()),
@@ -75,7 +75,7 @@ pub(crate) fn values(physical: PhysicalType, words: &[u64]) -> Values {
     }
 }
 
-/// The word big-endian at the end of each value: small words have a long prefix in common.
+/// Values that end with the big-endian word, so that small words share a long prefix.
 fn fixed(width: usize, words: &[u64]) -> Values {
     let mut values = FixedLenBytes::new(width);
     for word in words {

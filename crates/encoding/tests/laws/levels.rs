@@ -15,7 +15,7 @@ const BIT_PACKED: i32 = 4;
 /// How levels are stored before the values of a page.
 #[derive(Debug, Clone, Copy)]
 enum Form {
-    /// V1, RLE behind a length.
+    /// V1, RLE after its length.
     V1Rle,
     /// V1, BIT_PACKED.
     V1BitPacked,
@@ -49,7 +49,7 @@ impl Stored {
         self.open_bytes(&self.bytes)
     }
 
-    /// A reader of other bytes in place of the stored ones, with neither zeros nor levels behind them.
+    /// Opens `bytes` in place of the stored ones. What follows them is neither zeros nor levels.
     fn open_bytes(&self, bytes: &[u8]) -> Result<Levels> {
         let mut file = bytes.to_vec();
         file.resize(bytes.len() + PADDING, 0xa5);
@@ -197,7 +197,7 @@ fn damaged_levels_are_an_error_or_other_levels() {
             Ok(out)
         };
         for len in 0..stored.bytes.len() {
-            // What is cut off may have been padding.
+            // Only padding may have been cut off.
             if let Ok(levels) = decode(&stored.bytes[..len]) {
                 assert_eq!(levels, stored.levels, "{} cut to {len} bytes", stored.name());
             }

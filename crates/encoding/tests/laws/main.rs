@@ -1,5 +1,5 @@
 //! Laws that hold for every encoding: each is run over every row of the registry, every physical type that the row is
-//! legal for, and every set of values in `data.rs`. A new encoding is under these laws as soon as it has its row.
+//! legal for, and every set of values in `data.rs`. A new encoding is tested as soon as it has its row.
 //! What happens to damaged pages is in `tests/damage`.
 
 mod builder;
@@ -14,10 +14,10 @@ use marquetry_encoding::registry::{self, ENCODINGS};
 use marquetry_encoding::{Bitmap, EncodedPage, OffsetStrings, PhysicalType, Values};
 use pages::{Page, part};
 
-/// Enough for two vectors, many blocks and miniblocks, and a rest.
+/// Enough values for two vectors, many blocks and miniblocks, and an incomplete one of each.
 const N: usize = 2_100;
 
-/// Sizes of reads around those of words, blocks and vectors.
+/// Sizes of reads around the sizes of words, blocks and vectors.
 const READS: [usize; 9] = [0, 1, 7, 31, 32, 33, 1_023, 1_024, 1_025];
 
 #[test]
@@ -115,7 +115,7 @@ fn byte_strings_are_the_same_end_to_end() {
                     }
                 }
                 at += take;
-                // Few steps of the smallest sizes are enough: each copies all before it.
+                // Stops early for the smallest sizes, because each step copies all values before it.
                 if at == n || step == 60 {
                     break;
                 }
@@ -174,7 +174,7 @@ fn what_was_there_stays() {
         for there in [1, 3, n].map(|there| there.min(n)) {
             let mut expected = part(&case.values, 0..there);
             let mut out = expected.clone();
-            // Twice: the second time, byte strings find buffers of a page in `out`.
+            // Twice, because the second time `out` already has buffers of byte strings.
             for _ in 0..2 {
                 let mut decoder = page.open().unwrap();
                 decoder.decode(n, &mut out).unwrap();
@@ -246,7 +246,7 @@ fn the_size_is_about_that_of_the_page() {
         let size = encoder.size();
         let mut page = Vec::new();
         encoder.finish(&mut page).unwrap();
-        // Pages are cut by this number: it may be too large, but a page must not be much larger.
+        // Writers end a page by this size. It may be an overestimate, but the page must not be much larger.
         assert!(page.len() <= size + size / 2 + 64, "{case}: {size} said, {} written", page.len());
         assert_eq!(encoder.size(), empty, "{case}: size of an empty page");
     }
@@ -281,7 +281,7 @@ fn values_of_another_shape_are_refused() {
 
 #[test]
 fn a_page_of_no_bytes_has_no_values() {
-    // Values of no bytes need no page.
+    // Values of width 0 can be decoded without any bytes.
     for case in cases(0).filter(|case| case.physical != PhysicalType::FixedLenByteArray(0)) {
         let page = Page { bytes: vec![], max_values: 10, ..write(&case) };
         assert!(page.decode(1).is_err(), "{case}");
@@ -320,7 +320,7 @@ fn write(case: &Case) -> Page {
     Page::write(case.row, case.physical, &case.values)
 }
 
-/// Values of no bytes: PLAIN cannot know how many there are.
+/// Whether a page does not limit the number of its values: in PLAIN, values of width 0 take no bytes.
 fn is_unbounded(case: &Case) -> bool {
     case.physical == PhysicalType::FixedLenByteArray(0) && case.row.name == "PLAIN"
 }

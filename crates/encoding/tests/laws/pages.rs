@@ -1,4 +1,4 @@
-//! Writing a page, and opening it again.
+//! Writes pages and opens them again.
 
 use bytes::Bytes;
 use marquetry_base::{MemoryBudget, PADDING, PaddedBytes, Result};
@@ -18,14 +18,14 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// All of `values` in one page.
+    /// Encodes all of `values` as one page.
     pub(crate) fn write(row: &'static EncodingEntry, physical: PhysicalType, values: &Values) -> Page {
         let mut encoder = (row.encoder)(physical).unwrap();
         encoder.encode(values, 0..values.len()).unwrap();
         Page::finish(row, physical, &mut *encoder, values.len())
     }
 
-    /// The page of the `n` values that the encoder has. Its dictionary is that of now.
+    /// Finishes the page of the `n` values that the encoder has, with the current dictionary.
     pub(crate) fn finish(
         row: &'static EncodingEntry,
         physical: PhysicalType,
@@ -37,7 +37,7 @@ impl Page {
         Page { row, physical, bytes, max_values: n, dictionary: encoder.dictionary().cloned().map(Arc::new) }
     }
 
-    /// A decoder of these bytes; what follows them is neither zeros nor more of the page.
+    /// Creates a decoder of the page. What follows its bytes is neither zeros nor more of the page.
     pub(crate) fn open(&self) -> Result<Box<dyn Decode>> {
         let mut file = self.bytes.clone();
         file.resize(self.bytes.len() + PADDING, 0xa5);
@@ -50,19 +50,19 @@ impl Page {
         })
     }
 
-    /// The next `n` values of a decoder.
+    /// Decodes the next `n` values.
     pub(crate) fn next(&self, decoder: &mut dyn Decode, n: usize) -> Result<Values> {
         let mut out = self.physical.shape().empty();
         decoder.decode(n, &mut out)?;
         Ok(out)
     }
 
-    /// The first `n` values of the page.
+    /// Decodes the first `n` values of the page.
     pub(crate) fn decode(&self, n: usize) -> Result<Values> {
         self.next(&mut *self.open()?, n)
     }
 
-    /// This page with its dictionary read from a dictionary page, if it has one.
+    /// Returns this page with its dictionary, if it has one, written to a dictionary page and read again.
     pub(crate) fn with_dictionary_page(&self) -> Page {
         let mut page = self.clone();
         if let Some(dictionary) = &self.dictionary {
@@ -74,7 +74,7 @@ impl Page {
     }
 }
 
-/// The values of `range`.
+/// Returns the values in `range`.
 pub(crate) fn part(values: &Values, range: std::ops::Range<usize>) -> Values {
     let mut out = values.shape().empty();
     out.push_range(values, range).unwrap();

@@ -1,4 +1,4 @@
-//! Round trips of random values, shrunk to the smallest that fail.
+//! Round trips of random values; those that fail are shrunk to the smallest.
 
 use crate::data::{PHYSICAL, values};
 use crate::pages::{Page, part};
@@ -27,7 +27,7 @@ proptest! {
     }
 }
 
-/// Through every row that is legal, and in two parts.
+/// Encodes with every row that is legal, and decodes in two parts.
 fn round_trip(
     physical: PhysicalType,
     values: &Values,
@@ -49,7 +49,7 @@ fn round_trip(
     Ok(())
 }
 
-/// Stretches that are random, of a small range, equal, or going up.
+/// Stretches of words that are random, in a small range, equal, or ascending.
 fn words() -> impl Strategy<Value = Vec<u64>> {
     let stretch = prop_oneof![
         prop::collection::vec(any::<u64>(), 0..80),
@@ -65,7 +65,7 @@ fn words() -> impl Strategy<Value = Vec<u64>> {
     prop::collection::vec(stretch, 0..8).prop_map(|stretches| stretches.concat())
 }
 
-/// Strings of any length, some of which begin like the one before.
+/// Strings of any length, some of which share a prefix with the previous one.
 fn strings() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let string = prop_oneof![
         4 => prop::collection::vec(any::<u8>(), 0..14),
@@ -76,7 +76,7 @@ fn strings() -> impl Strategy<Value = Vec<Vec<u8>>> {
     prop::collection::vec((kept, string), 0..300).prop_map(|edits| {
         let mut before: Vec<u8> = Vec::new();
         let edit = |(kept, string): (usize, Vec<u8>)| {
-            // Not for ever longer.
+            // Keeps strings from becoming longer and longer.
             before.truncate(kept.min(200));
             before.extend(string);
             before.clone()

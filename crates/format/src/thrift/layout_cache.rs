@@ -320,7 +320,7 @@ mod tests {
         });
     }
 
-    /// Skips structs in a row, and returns where each ends, or the error.
+    /// Skips structs in a row and returns where each of them ends, or the error.
     fn ends(bytes: &[u8], mut skip: impl FnMut(&mut Reader<'_>, usize) -> Result<()>) -> Vec<String> {
         let mut r = Reader::new(bytes);
         let mut out = Vec::new();

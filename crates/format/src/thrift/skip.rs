@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Observes which bits decided how a value was parsed.
 pub(super) trait SkipObserver {
-    /// Reports that `bits` of each of `bytes` decided. Positions count from the start of the input.
+    /// Reports that parsing depended on `bits` of each of `bytes`. Positions count from the start of the input.
     fn mark(&mut self, bytes: Range<usize>, bits: u8);
 
     /// Reports that the bytes `len` are the length of a byte string that ends before byte `end`.

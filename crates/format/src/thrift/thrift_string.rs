@@ -165,7 +165,7 @@ mod tests {
         assert_ne!(one, *"\u{FFFD}");
         assert_eq!(ThriftString::from_bytes("ü".as_bytes()), ThriftString::from("ü"));
         assert_eq!(format!("{one:?} {one}"), "b\"\\xfe\" \u{FFFD}");
-        // A wide footer has many.
+        // Small, because a wide footer has many.
         assert_eq!(size_of::<ThriftString>(), 16);
     }
 }

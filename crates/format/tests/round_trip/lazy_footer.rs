@@ -1,4 +1,4 @@
-//! A footer whose column chunks are read one by one says what it says when it is read as a whole.
+//! Reading the column chunks of a footer one by one gives the same as reading the footer as a whole.
 
 use crate::strategy;
 use marquetry_base::{ErrorKind, Limits, Result};
@@ -12,7 +12,7 @@ fn written(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
     w.finish()
 }
 
-/// Row groups of chunks that look like each other, but for their numbers and strings.
+/// Row groups whose chunks differ from each other only in numbers and strings.
 fn wide() -> impl Strategy<Value = FileMetaData> {
     let chunks = vec((strategy::column_chunk(), any::<u32>()), 1..12);
     (strategy::file_metadata(), chunks, 1..4usize).prop_map(|(mut file, chunks, row_groups)| {
@@ -40,7 +40,7 @@ fn read<'a>(footer: &LazyFooter, bytes: &'a [u8], group: usize, number: usize) -
 }
 
 fn same_chunk(view: &ChunkView<'_>, chunk: &ColumnChunk) {
-    // As bytes, in which the NaN that damage makes of a bound equals itself.
+    // Compares bytes, because damage can turn a bound into NaN, which does not equal itself.
     assert_eq!(written(|w| view.to_chunk().unwrap().write(w)), written(|w| chunk.write(w)), "{chunk:?}");
     assert_eq!(view.file_path().map(ThriftString::from_bytes), chunk.file_path);
     assert_eq!(view.offset_index_offset(), chunk.offset_index_offset);
@@ -70,7 +70,7 @@ fn same_chunk(view: &ChunkView<'_>, chunk: &ColumnChunk) {
     assert_eq!(sizes, meta.size_statistics);
 }
 
-/// Whether both ways to read agree: all that is read as a whole is read in parts, and the same.
+/// Asserts that both ways to read agree: whatever can be read as a whole can be read in parts, with the same result.
 fn check(bytes: &[u8]) {
     let limits = Limits::default();
     let (whole, footer) = (parse_metadata(bytes, &limits), LazyFooter::parse(bytes, &limits));
@@ -82,7 +82,7 @@ fn check(bytes: &[u8]) {
     let chunks = footer.row_groups.iter().enumerate();
     let mut chunks = chunks.flat_map(|(i, group)| (0..group.num_columns()).map(move |number| (i, number)));
     let Ok(whole) = whole else {
-        // A field that is there twice may have failed the first time.
+        // Reading as a whole may have failed at the first of two fields with one id, so reading in parts may succeed.
         chunks.for_each(|(i, number)| {
             drop(read(&footer, bytes, i, number).map(|view| view.to_chunk().unwrap()))
         });
@@ -135,7 +135,7 @@ fn a_chunk_fails_when_it_is_asked_for() {
     let group = RowGroup { columns: vec![chunk("aa"), chunk("bb")], ..RowGroup::default() };
     let file = FileMetaData { row_groups: vec![group], ..FileMetaData::default() };
     let mut bytes = written(|w| file.write(w));
-    // The codec of the second chunk, field 4, 5 as zigzag: its type becomes that of a byte, so that no codec is left.
+    // The codec of the second chunk: field 4, 5 as zigzag. Its type is changed to a byte, so that the codec is missing.
     let name = bytes.windows(2).position(|two| two == b"bb").unwrap();
     assert_eq!(bytes[name + 2..name + 4], [0x15, 0x0a]);
     bytes[name + 2] = 0x13;

@@ -1,4 +1,4 @@
-//! What is written reads back the same, numbers that are not known included.
+//! Round trips: whatever is written is read back the same, including unknown numbers.
 
 mod lazy_footer;
 mod strategy;
@@ -7,7 +7,7 @@ use marquetry_base::Limits;
 use marquetry_format::*;
 use proptest::prelude::*;
 
-/// Writes with `write`, reads with `read`, and wants every byte read and the value back.
+/// Writes with `write` and reads with `read`. Asserts that this gives the value back and consumes every byte.
 fn assert_round_trip<T: PartialEq + std::fmt::Debug>(
     value: &T,
     write: impl Fn(&T, &mut Writer),

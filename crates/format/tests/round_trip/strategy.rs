@@ -1,4 +1,4 @@
-//! Values of all structs, with every field now and then absent and enum numbers that do not exist.
+//! Random values of all structs: every optional field is sometimes absent, and some enum numbers do not exist.
 
 use marquetry_format::*;
 use proptest::collection::vec;

@@ -1,15 +1,15 @@
-//! The member `crs` of GeoJSON files of before 2016.
+//! The member `crs` in GeoJSON files from before 2016.
 
 use marquetry_base::{Error, Result};
 use serde_json::Value;
 
-/// The reference system that a member `crs` names: `OGC:CRS84`, `EPSG:` and a code, or `srid:0` where it is null, which stands for one
-/// that nobody knows.
+/// Returns the reference system that a member `crs` names: `OGC:CRS84`, `EPSG:` and a code, or `srid:0` if it is null,
+/// which stands for an unknown system.
 ///
-/// SPEC: RFC 7946, section 4, knows longitudes and latitudes only, and has removed the member; GeoJSON 2008, section 3, had it. Positions
-/// were x, y there whatever the order of the system's axes, so that `EPSG:4326` is `OGC:CRS84`.
+/// SPEC: RFC 7946, section 4, allows only longitudes and latitudes and has removed the member; GeoJSON 2008, section 3,
+/// had it. Positions were x, y there, whatever the order of the system's axes, so `EPSG:4326` is `OGC:CRS84`.
 ///
-/// Fails if it names its system in another way, such as by a link.
+/// Fails if the system is named in another way, such as by a link.
 ///
 /// ```
 /// use marquetry_geo::geojson::crs;
@@ -39,7 +39,7 @@ fn unknown(name: &str) -> Error {
 
 fn known(name: &str) -> Option<String> {
     let upper = name.to_ascii_uppercase();
-    // An authority, perhaps a version, a code.
+    // An authority, optionally a version, and a code.
     let parts: Vec<&str> = if let Some(urn) = upper.strip_prefix("URN:OGC:DEF:CRS:") {
         urn.split(':').collect()
     } else if let Some((_, path)) = upper.split_once("://WWW.OPENGIS.NET/DEF/CRS/") {

@@ -5,10 +5,10 @@ use crate::wkb::{DEPTH, Writer};
 use marquetry_base::{Error, Result};
 use serde_json::Value;
 
-/// A geometry of GeoJSON as well-known binary: little-endian, with ISO codes. A third number is a height; more are passed over,
-/// as the RFC recommends. A geometry has heights if its first position has one; positions without get NaN.
+/// Converts a GeoJSON geometry to well-known binary: little-endian, with ISO codes. A third number is a height; further numbers are
+/// ignored, as the RFC recommends. A geometry has heights if any of its positions has one; positions without a height get NaN.
 ///
-/// Fails if the text is no JSON, or no geometry.
+/// Fails if the text is not JSON or not a geometry.
 ///
 /// ```
 /// use marquetry_geo::{geojson, wkt};
@@ -21,7 +21,7 @@ pub fn parse(text: &str) -> Result<Vec<u8>> {
     from_value(&value)
 }
 
-/// The same of JSON that was read.
+/// Like [`parse`], for JSON that was parsed already.
 pub fn from_value(value: &Value) -> Result<Vec<u8>> {
     let mut out = Writer::new();
     geometry(value, DEPTH, &mut out)?;
@@ -75,7 +75,7 @@ fn body(kind: Kind, dimensions: Dimensions, value: &Value, out: &mut Writer) -> 
     out.set_count(count, parts.len())
 }
 
-/// What any of the positions has: one without z among others has NaN there.
+/// The dimensions that any of the positions has. Positions without z then get NaN.
 fn dimensions_of(coordinates: &Value) -> Dimensions {
     fn has_z(value: &Value, depth: usize) -> bool {
         let Value::Array(parts) = value else { return false };
@@ -93,7 +93,7 @@ fn position(value: &Value, dimensions: Dimensions, out: &mut Writer) -> Result<(
         return Err(wrong("a position has two numbers"));
     }
     let number = |value: &Value| value.as_f64().ok_or_else(|| wrong("a position has numbers only"));
-    // QUIRK: writers in JavaScript have null where a height is not known.
+    // QUIRK: writers in JavaScript write null for an unknown height.
     let height = numbers.get(2).filter(|value| !value.is_null()).map_or(Ok(f64::NAN), number)?;
     out.position(dimensions, [number(&numbers[0])?, number(&numbers[1])?, height, f64::NAN]);
     Ok(())
@@ -107,5 +107,5 @@ fn wrong(message: &str) -> Error {
     Error::argument(format!("GeoJSON: {message}"))
 }
 
-/// Lists in lists, of a multi-polygon.
+/// Number of nested lists in a multi-polygon.
 const MOST_LISTS: usize = 3;

@@ -5,11 +5,11 @@ use crate::number;
 use crate::wkb::{self, Visitor};
 use marquetry_base::{Error, Result};
 
-/// A geometry in well-known binary as a geometry of GeoJSON. Coordinates stay what they are, whatever the reference system;
-/// measures are left out, which GeoJSON has no place for, as are heights that are NaN. An empty point has no coordinates.
+/// Converts a geometry in well-known binary to GeoJSON. Coordinates stay unchanged, whatever the reference system.
+/// Measures, which GeoJSON does not have, are left out, as are heights that are NaN. An empty point has no coordinates.
 ///
-/// Fails if the bytes are no geometry, or one of curves, surfaces or triangles, which GeoJSON does not have, and if another coordinate
-/// is NaN or infinite: JSON has no such numbers.
+/// Fails if the bytes are not a geometry, for curves, surfaces and triangles, which GeoJSON does not have, and if any
+/// other coordinate is NaN or infinite, because JSON has no such numbers.
 ///
 /// ```
 /// use marquetry_geo::{geojson, wkt};
@@ -23,7 +23,7 @@ pub fn to_string(wkb: &[u8]) -> Result<String> {
     Ok(out)
 }
 
-/// Appends what [`to_string`] gives. Appends nothing if it fails.
+/// Appends the text that [`to_string`] returns. Appends nothing if it fails.
 pub fn write_to(wkb: &[u8], out: &mut String) -> Result<()> {
     let start = out.len();
     let mut json = Json { out, open: Vec::new(), is_first: true, unknown: None, odd: None };
@@ -47,10 +47,10 @@ pub fn write_to(wkb: &[u8], out: &mut String) -> Result<()> {
 struct Json<'a> {
     out: &'a mut String,
     open: Vec<(Kind, Dimensions)>,
-    /// Whether nothing stands behind the last bracket that was opened.
+    /// Whether nothing was written after the last opening bracket.
     is_first: bool,
     unknown: Option<Kind>,
-    /// A coordinate that JSON has not.
+    /// A coordinate that JSON cannot represent.
     odd: Option<f64>,
 }
 
@@ -67,7 +67,7 @@ impl Json<'_> {
         self.is_first = false;
     }
 
-    /// Whether the last geometry is a member of a multi-geometry, which has coordinates and no object of its own.
+    /// Whether the current geometry is a member of a multi-geometry, which has coordinates but no object of its own.
     fn is_member(&self) -> bool {
         self.open.len() > 1 && self.open[self.open.len() - 2].0 != Kind::GeometryCollection
     }

@@ -5,10 +5,10 @@ use marquetry_base::{Error, Result};
 use serde_json::{Value, json};
 
 impl GeoParquet {
-    /// That of all rows of several files: boxes around all boxes, all kinds. What a file does not say is not known of all. `None` if none
-    /// says anything.
+    /// Merges the metadata of several files into that for all their rows: boxes around all boxes, and all kinds. Facts
+    /// that one file does not state are unknown for all. Returns `None` if no file has metadata.
     ///
-    /// Fails if coordinates of one column are in several reference systems, or if its edges or its bytes mean several things.
+    /// Fails if the reference system, the epoch, the edges or the encoding of a column differ between files.
     ///
     /// ```
     /// use marquetry_geo::GeoParquet;
@@ -65,7 +65,7 @@ impl GeoParquet {
         Ok(Some(out))
     }
 
-    /// What stays true of a column whatever rows it has: no boxes, and no kinds.
+    /// Returns the metadata that are valid whatever rows the columns have: without boxes and kinds.
     #[must_use]
     pub fn of_any_rows(mut self) -> Self {
         let names: Vec<String> = self.columns().map(|(name, _)| name.to_owned()).collect();
@@ -94,13 +94,14 @@ fn check_same_meaning(name: &str, first: GeoColumn<'_>, columns: &[GeoColumn<'_>
     Ok(())
 }
 
-/// Descriptions of one system differ by who wrote them; its name does not.
+/// Whether two reference systems are the same. Descriptions of a system differ between writers; its identifier does not.
 fn is_same_crs(a: Crs<'_>, b: Crs<'_>) -> bool {
     let has_same_name = || a.id().is_some_and(|id| b.id() == Some(id));
     a == b || a.is_crs84() && b.is_crs84() || has_same_name()
 }
 
-/// The box around all of these. `None` if one goes across the antimeridian: which way around is shorter is not known of the others.
+/// Returns the box around all boxes. `None` if one of them goes across the antimeridian, because it is unknown which
+/// way around is shorter for the others.
 pub fn box_around(boxes: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let has_z = boxes.iter().all(|bbox| bbox.len() == 6);
     let dimensions = if has_z { 3 } else { 2 };

@@ -12,10 +12,10 @@ use crate::kind::{Body, Dimensions, Kind};
 use crate::wkb::{DEPTH, Writer};
 use marquetry_base::{Error, Result};
 
-/// A geometry as well-known binary: little-endian, with ISO codes. An SRID in front is passed over. Without Z or M behind the
-/// kind, three numbers are x, y and z, four are all.
+/// Converts well-known text to well-known binary: little-endian, with ISO codes. An SRID at the start is ignored.
+/// Without Z or M after the kind, three numbers are x, y and z; four are x, y, z and m.
 ///
-/// Fails, with the byte, if the text is no geometry or is nested deeper than [`DEPTH`].
+/// Fails, with the position of the byte, if the text is not a geometry or is nested deeper than [`DEPTH`].
 ///
 /// ```
 /// use marquetry_geo::wkt;
@@ -44,7 +44,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// What follows, without white space before it.
+    /// Skips white space and returns the text that follows.
     fn rest(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let trimmed = rest.trim_start();
@@ -81,13 +81,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A geometry with its name, or a member of a kind that is known without one. `within` are the dimensions of what holds it.
+    /// Parses a geometry with its name, or a member without a name whose kind is known. `within` are the dimensions of
+    /// the geometry around it.
     fn geometry(&mut self, holder: Option<Kind>, within: Option<Dimensions>, depth: usize) -> Result<()> {
         let word = self.peek_word();
         let unnamed = holder.and_then(Kind::unnamed_member);
         let (kind, said) = match (word, unnamed) {
             (word, Some(kind)) if word.is_empty() || word.eq_ignore_ascii_case("EMPTY") => (kind, within),
-            // What has a name has its own dimensions behind it.
+            // The dimensions of a named geometry follow its name.
             _ => self.name()?,
         };
         if holder.is_some_and(|holder| !holder.holds(kind)) {
@@ -134,11 +135,11 @@ impl<'a> Parser<'a> {
         glued.ok_or_else(|| self.wrong("the name of a geometry"))
     }
 
-    /// What the first position says of dimensions, where nothing else does: by the number of its numbers.
+    /// Guesses the dimensions from the count of numbers in the first position, if nothing else states them.
     fn look_ahead(&mut self) -> Option<Dimensions> {
         let rest = self.rest();
         let start = rest.find(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'))?;
-        // Of a collection, members say what they have.
+        // The members of a collection state their own dimensions.
         if rest[..start].bytes().any(|byte| byte.is_ascii_alphabetic()) {
             return None;
         }
@@ -165,7 +166,7 @@ impl<'a> Parser<'a> {
         self.expect(')')
     }
 
-    /// Parts in parentheses, behind their number.
+    /// Parses parts in parentheses, and writes their number before them.
     fn list(&mut self, mut part: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         let count = self.out.count();
         if self.take_word("EMPTY") {

@@ -5,7 +5,7 @@ use crate::number;
 use crate::wkb::{self, Visitor};
 use marquetry_base::Result;
 
-/// A geometry in well-known binary as text. An SRID is left out. Fails if it is none.
+/// Converts a geometry in well-known binary to text. An SRID is left out. Fails if the bytes are not a geometry.
 ///
 /// ```
 /// use marquetry_geo::wkt;
@@ -19,13 +19,13 @@ pub fn to_string(wkb: &[u8]) -> Result<String> {
     Ok(out)
 }
 
-/// Appends what [`to_string`] gives. Appends nothing if it fails.
+/// Appends the text that [`to_string`] returns. Appends nothing if it fails.
 pub fn write_to(wkb: &[u8], out: &mut String) -> Result<()> {
     write_start(wkb, usize::MAX, out)
 }
 
-/// Appends the beginning of the text: once it has `len` bytes, no more positions follow. Fails as [`to_string`] does: all of the
-/// geometry is looked at.
+/// Appends the beginning of the text: once it has `len` bytes, no more positions follow. Fails as [`to_string`] does,
+/// because all of the geometry is read.
 pub fn write_start(wkb: &[u8], len: usize, out: &mut String) -> Result<()> {
     let start = out.len();
     let most = start.saturating_add(len);
@@ -40,9 +40,9 @@ pub fn write_start(wkb: &[u8], len: usize, out: &mut String) -> Result<()> {
 struct Text<'a> {
     out: &'a mut String,
     most: usize,
-    /// The geometries that have begun.
+    /// The open geometries.
     open: Vec<Open>,
-    /// Whether nothing stands behind the last parenthesis that was opened.
+    /// Whether nothing was written after the last opening parenthesis.
     is_first: bool,
 }
 
@@ -84,7 +84,7 @@ impl Visitor for Text<'_> {
         if holder.is_some() {
             self.separate();
         }
-        // Members whose kind is known have no name, unless their dimensions are others than those of what holds them.
+        // Members whose kind is known have no name, unless their dimensions differ from those of the geometry around them.
         let is_named = holder.is_none_or(|holder| match holder.kind.unnamed_member() {
             Some(member) => member != kind || holder.dimensions != dimensions,
             None => true,
@@ -100,7 +100,7 @@ impl Visitor for Text<'_> {
         }
         let is_empty = parts == 0;
         self.open.push(Open { kind, dimensions, is_empty });
-        // Whether a point is empty is known by its position.
+        // Only its position shows whether a point is empty.
         if kind != Kind::Point {
             self.open(is_empty);
         }

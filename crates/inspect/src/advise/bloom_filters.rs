@@ -12,8 +12,8 @@ use marquetry_core::statistics::BloomFilter;
 use marquetry_core::write::DEFAULT_BLOOM_FILTER_FPP;
 use std::collections::{BTreeMap, HashSet};
 
-/// A filter for each column that queries ask for one value of, and whose values bounds do not tell apart: built from the values of
-/// row groups, and asked for values of others.
+/// Recommends a bloom filter for each column that queries compare for equality, and whose values bounds do not tell
+/// apart. Filters are built from the values of some row groups, and tested with values of others.
 pub(super) fn bloom_filters(
     input: &ColumnSource,
     sample: &Sample,
@@ -43,7 +43,7 @@ fn bloom_filter(
 ) -> Result<Option<Finding>> {
     let column = input.metadata.schema().column(leaf);
     let groups = input.metadata.num_row_groups();
-    // Of lists it is not known what is asked; one row group has all values.
+    // In lists it is unknown what is asked for. A single row group has all values.
     if groups < 2 || column.max_rep() > 0 || column.path().len() > 1 {
         return Ok(None);
     }
@@ -94,7 +94,7 @@ fn bloom_filter(
     let bytes = (bytes as f64 * groups as f64 / looked_at.len() as f64) as u64;
     let sizes = chunks.iter().map(|chunk| u64::try_from(chunk.compressed_size()).unwrap_or(0));
     let read = sizes.fold(0u64, u64::saturating_add);
-    // What a query need not read must be more than what it reads of filters: a header and a block of each.
+    // The bytes that a query need not read must exceed those that it reads of filters: a header and a block of each.
     let gain = (after - before) * read as f64;
     if after - before < LEAST_GAIN || gain < (BLOCK_AND_HEADER * groups as u64) as f64 || bytes > read {
         return Ok(None);
@@ -111,11 +111,11 @@ fn bloom_filter(
     Ok(Some(finding.of_columns([&**column.dotted()]).with_bytes(0, bytes).with_skipped(before, after)))
 }
 
-/// The filter of a column chunk.
+/// The bloom filter of a column chunk.
 struct Filter {
     bits: BloomFilter,
     hashes: HashSet<u64>,
-    /// With its header.
+    /// Size of the filter with its header.
     bytes: u64,
 }
 
@@ -137,15 +137,15 @@ impl Filter {
     }
 }
 
-/// Row groups that filters are built of.
+/// Number of row groups from which filters are built.
 const MOST_GROUPS: usize = 8;
-/// Rows of a row group that its filter is built of.
+/// Maximum number of rows of a row group from which its filter is built.
 const MOST_ROWS: u64 = 1 << 20;
-/// Values of each row group that the filters of the others are asked for.
+/// Maximum number of values of each row group with which the other filters are tested.
 const MOST_ASKED: usize = 1_000;
-/// A filter that lets less of the rows be skipped is not worth it.
+/// Minimum share of the rows that a filter must let queries skip in addition.
 const LEAST_GAIN: f64 = 0.2;
-/// What the writer aims at.
+/// The rate of false positives that the writer aims at.
 const FALSE_POSITIVES: f64 = DEFAULT_BLOOM_FILTER_FPP;
-/// Bytes that a reader reads of a filter.
+/// Number of bytes that a reader reads of a filter.
 const BLOCK_AND_HEADER: u64 = 64;

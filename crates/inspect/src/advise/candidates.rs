@@ -11,14 +11,14 @@ use marquetry_encoding::PhysicalType;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Choice {
-    /// The encoding; [`Encoding::Auto`] leaves it to the writer, which tries a dictionary and PLAIN in each chunk.
+    /// The encoding. [`Encoding::Auto`] leaves it to the writer, which tries a dictionary and PLAIN in each chunk.
     pub encoding: Encoding,
     /// The codec and its level.
     pub compression: Compression,
 }
 
 impl Choice {
-    /// How a column is written so.
+    /// Returns the settings that write a column with this choice.
     pub(super) fn settings(self, leaf: &Leaf) -> Result<ColumnSettings> {
         let properties =
             WriterProperties::builder().set_compression(self.compression).set_encoding(self.encoding);
@@ -26,11 +26,11 @@ impl Choice {
     }
 }
 
-/// All that a column whose pages have `codec` may get.
+/// Returns all choices for a column whose pages have `codec`.
 pub(super) fn candidates(physical: PhysicalType, codec: Codec, options: &AdviseOptions) -> Vec<Choice> {
     let codecs = codecs(codec, options.goal);
     let choice = |encoding, compression| Choice { encoding, compression };
-    // What the writer would not try by itself, or would decide by a smaller sample.
+    // Encodings that the writer would not try by itself, or would decide on by a smaller sample.
     let each = options.compat.encodings(physical).iter().filter_map(|code| Encoding::from_code(*code));
     let encodings = std::iter::once(Encoding::Auto).chain(each);
     encodings.flat_map(|encoding| codecs.iter().map(move |codec| choice(encoding, *codec))).collect()
@@ -55,7 +55,7 @@ fn codecs(codec: Codec, goal: Goal) -> Vec<Compression> {
     }
 }
 
-/// The first to try on a column whose pages have `codec`: what most columns come out with.
+/// Returns the choice to try first on a column whose pages have `codec`: the one that suits most columns.
 pub(super) fn likely(codec: Codec, goal: Goal) -> Choice {
     let zstd = ZstdLevel::try_new(1).map(Compression::ZSTD).unwrap_or(Compression::UNCOMPRESSED);
     let compression = match (goal, codec) {
@@ -67,7 +67,8 @@ pub(super) fn likely(codec: Codec, goal: Goal) -> Choice {
     Choice { encoding: Encoding::Auto, compression }
 }
 
-/// The share of their bytes that columns of a codec save more or less, where nothing but the footer is known: which to look at first.
+/// Returns the usual share of bytes that columns with a codec save, for choosing which to examine first when only the
+/// footer is known.
 pub(super) fn usual_saving(codec: Codec, is_plain: bool, goal: Goal) -> f64 {
     let by_codec = match (goal, slowness(codec)) {
         (Goal::Scan, _) => 0.05,
@@ -80,7 +81,7 @@ pub(super) fn usual_saving(codec: Codec, is_plain: bool, goal: Goal) -> f64 {
     by_codec + by_encoding
 }
 
-/// The rank of a codec by the time that it takes to decompress.
+/// Returns the rank of a codec by its decompression time.
 fn slowness(codec: Codec) -> u8 {
     match codec {
         Codec::Uncompressed => 0,

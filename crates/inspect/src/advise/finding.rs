@@ -1,21 +1,21 @@
-//! One thing to do to a file, with what it was measured to bring.
+//! A recommendation for a file, with its measured effect.
 
 use super::new_type::NewType;
 use std::fmt;
 
-/// What an advice is about.
+/// The subject of a recommendation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AdviceKind {
     /// Encodings and codecs of columns.
     Encoding,
-    /// How many rows a row group has.
+    /// The number of rows of a row group.
     RowGroups,
-    /// How large a page is.
+    /// The size of pages.
     Pages,
-    /// Statistics and page indexes that are missing.
+    /// Missing statistics and page indexes.
     Indexes,
-    /// A dictionary that the writer gave up though it pays.
+    /// A dictionary that the writer gave up although it pays.
     Dictionary,
     /// Bloom filters.
     BloomFilter,
@@ -25,16 +25,16 @@ pub enum AdviceKind {
     SmallFiles,
     /// Types that are wider than their values.
     Type,
-    /// Lists that have one element at most.
+    /// Lists that have at most one element.
     ListOfOne,
     /// Text that is JSON.
     Variant,
-    /// VARIANT whose values are all alike.
+    /// VARIANT whose values all have the same shape.
     Shredding,
 }
 
 impl AdviceKind {
-    /// Its name: `sort-order`.
+    /// Returns the name, such as `sort-order`.
     pub fn name(self) -> &'static str {
         match self {
             AdviceKind::Encoding => "encoding",
@@ -59,18 +59,18 @@ impl fmt::Display for AdviceKind {
     }
 }
 
-/// How sure an advice is.
+/// The certainty of a recommendation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Confidence {
-    /// All rows were looked at, or the footer says so.
+    /// All rows were examined, or the footer states it.
     Certain,
-    /// A sample was looked at: this share of the rows, from 0 to 1.
+    /// A sample was examined: this share of the rows, from 0 to 1.
     Sample(f64),
 }
 
 impl Confidence {
-    /// Of `looked_at` rows among `rows`.
+    /// Returns the confidence after `looked_at` of `rows` rows were examined.
     pub(super) fn of(looked_at: u64, rows: u64) -> Self {
         match looked_at >= rows {
             true => Confidence::Certain,
@@ -78,7 +78,7 @@ impl Confidence {
         }
     }
 
-    /// The share of the rows that was looked at, from 0 to 1.
+    /// Returns the share of the rows that was examined, from 0 to 1.
     pub fn share(self) -> f64 {
         match self {
             Confidence::Certain => 1.0,
@@ -87,13 +87,13 @@ impl Confidence {
     }
 }
 
-/// A figure as it is, and as it is predicted.
+/// A figure before and after a change.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub struct BeforeAfter<T> {
-    /// As it is.
+    /// The present figure.
     pub before: T,
-    /// As it is predicted.
+    /// The predicted figure.
     pub after: T,
 }
 
@@ -103,15 +103,15 @@ impl<T> BeforeAfter<T> {
     }
 }
 
-/// What is to be done.
+/// The change to make.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// What [`ColumnAdvice`](super::ColumnAdvice) says of each column.
+    /// The change of each column as [`ColumnAdvice`](super::ColumnAdvice) recommends it.
     Columns,
-    /// Row groups of so many rows.
+    /// Row groups with this number of rows.
     RowGroupRows(u64),
-    /// Pages that end after so many bytes before compression, or so many rows.
+    /// Pages that end after this many bytes before compression, or this many rows.
     Pages {
         /// Bytes before compression.
         bytes: usize,
@@ -120,41 +120,42 @@ pub enum Change {
     },
     /// Statistics and page indexes where they are missing.
     Indexes,
-    /// The columns get dictionaries of up to 4 MiB.
+    /// Dictionaries of up to 4 MiB for the columns.
     Dictionaries,
     /// A bloom filter for each of the columns.
     BloomFilters,
-    /// Rows in the order of the columns, the first one first.
+    /// Rows sorted by the columns, the first one first.
     Sort,
-    /// The columns get this type.
+    /// This type for the columns.
     Type(NewType),
-    /// The columns of VARIANT are shredded.
+    /// Shredded VARIANT columns.
     Shred,
-    /// The files become one.
+    /// These files merged into one.
     Merge(Vec<String>),
-    /// Only whoever writes the rows can do it.
+    /// A change that only the writer of the rows can make.
     ByTheWriter,
 }
 
-/// One thing to do, with what it was measured to bring.
+/// A change to make, with its measured effect.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is about.
+    /// The subject.
     pub kind: AdviceKind,
-    /// Dotted paths of the columns that it is about; none if it is all of them.
+    /// Dotted paths of the columns that it is about. Empty if it is about all of them.
     pub columns: Vec<String>,
-    /// What to do and why, a sentence.
+    /// A sentence on what to do, and why.
     pub what: String,
     /// Bytes of what it changes, in the whole file.
     pub bytes: Option<BeforeAfter<u64>>,
-    /// Seconds that decoding it takes, on one thread of this machine, in the whole file.
+    /// Seconds to decode that on one thread of this machine, in the whole file.
     pub decode: Option<BeforeAfter<f64>>,
-    /// The share of the rows that queries skip, from 0 to 1. Of the queries that were given; if there are none, of queries for one value.
+    /// The share of rows that queries skip, from 0 to 1: the given queries, or if there are none, queries for one
+    /// value.
     pub skipped: Option<BeforeAfter<f64>>,
-    /// How sure it is.
+    /// The certainty.
     pub confidence: Confidence,
-    /// What is to be done.
+    /// The change to make.
     pub change: Change,
 }
 
@@ -192,7 +193,7 @@ impl Finding {
         self
     }
 
-    /// Bytes that it saves; negative if it costs some.
+    /// Returns the bytes that it saves; negative if it costs some.
     pub fn saved_bytes(&self) -> i64 {
         self.bytes.map_or(0, |bytes| bytes.before as i64 - bytes.after as i64)
     }

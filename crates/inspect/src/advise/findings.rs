@@ -1,4 +1,4 @@
-//! All kinds of advice, what brings most first.
+//! Finds all kinds of recommendations, the most useful first.
 
 use super::advice::{Advice, ColumnAdvice};
 use super::bloom_filters::bloom_filters;
@@ -20,7 +20,8 @@ use marquetry_base::{Error, Result};
 use marquetry_core::write::ColumnPath;
 use std::collections::{BTreeMap, HashSet};
 
-/// Adds what is found to `advice`, of which the columns are known. What fails, and what there is no time for, is told there, too.
+/// Adds all findings to `advice`, whose columns are known. Failures, and what there is no time for, are noted there,
+/// too.
 pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft, advice: &mut Advice) {
     if input.metadata.num_rows() == 0 || input.metadata.schema().num_columns() == 0 {
         return;
@@ -31,7 +32,7 @@ pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft
     columns.sort_by_key(|column| column.leaf);
     let mut found =
         Found { findings: Vec::from_iter(of_columns(advice)), advice, time, left: BTreeMap::new() };
-    // Of very many columns more is tried than these.
+    // With very many columns, other lots are tried as well.
     let part = if lots.first.share < 1.0 { 4 } else { 1 };
     let most_bytes = sample_bytes(options.budget) / part;
     let sample = match time.is_over() {
@@ -58,7 +59,7 @@ pub(super) fn find(input: &ColumnSource, options: &AdviseOptions, time: TimeLeft
     advice.findings = findings;
 }
 
-/// What takes rows. The columns are those of the file, by their numbers.
+/// Finds what needs rows. `columns` are those of the file, by their indexes.
 fn of_sample(
     input: &ColumnSource,
     options: &AdviseOptions,
@@ -77,7 +78,7 @@ fn of_sample(
     found.add("VARIANT", || shreddings(input, sample));
     found.add("bloom filters", || bloom_filters(input, sample, asked, time.share(0.3)));
     found.add("dictionaries", || lost_dictionaries(input, options.window_rows, time.share(0.2)));
-    // Of very many columns those that are left have a part of the time, too.
+    // With very many columns, the other lots get a part of the time, too.
     let (of_types, of_order) = if is_part { (0.3, 0.4) } else { (0.5, 1.0) };
     found.add(TYPES, || wide_types(input, sample, columns, time.share(of_types)));
     found.add("sort order", || {
@@ -88,7 +89,7 @@ fn of_sample(
     }
 }
 
-/// Whether some more of very many columns may have other types.
+/// Tries other types on one more lot of very many columns.
 fn of_lot(
     input: &ColumnSource,
     (lot, columns): (&SampledColumns, &[ColumnAdvice]),
@@ -111,17 +112,18 @@ fn of_lot(
     }
 }
 
-/// What was found so far.
+/// The findings so far.
 struct Found<'a> {
     advice: &'a mut Advice,
     findings: Vec<Finding>,
     time: TimeLeft,
-    /// What there was no time for, and of which columns.
+    /// The topics for which there was no time, and their columns.
     left: BTreeMap<&'static str, Vec<usize>>,
 }
 
 impl Found<'_> {
-    /// Measures how long columns take to be decoded with what is advised of them. Without a figure of its time it is told, too.
+    /// Measures how long columns take to decode with the recommended changes. If that fails, the recommendation has no
+    /// time.
     fn time_columns(&mut self, input: &ColumnSource, sample: &Sample) {
         if let Some(finding) = self.findings.iter_mut().find(|finding| finding.change == Change::Columns)
             && let Ok(Some((before, after))) = decode_seconds(input, sample, self.advice)
@@ -147,7 +149,7 @@ impl Found<'_> {
         }
     }
 
-    /// Tells of all columns that were not looked at.
+    /// Notes all columns that were not examined.
     fn tell_left(&mut self, input: &ColumnSource, lots: &Lots) {
         for (what, left) in self.left.iter().filter(|(_, left)| !left.is_empty()) {
             self.advice.not_measured.push(told(what, left, &input.metadata));
@@ -162,7 +164,7 @@ impl Found<'_> {
     }
 }
 
-/// What all queries ask of each column.
+/// Returns how all queries use each column.
 fn asked(options: &AdviseOptions) -> BTreeMap<String, AskedColumn> {
     let mut all: BTreeMap<String, AskedColumn> = BTreeMap::new();
     for (column, asked) in options.queries.iter().flat_map(|query| asked_columns(&query.predicate)) {
@@ -173,7 +175,7 @@ fn asked(options: &AdviseOptions) -> BTreeMap<String, AskedColumn> {
     all
 }
 
-/// What the advice of the columns brings together.
+/// Returns the effect of the recommendations for columns together.
 fn of_columns(advice: &Advice) -> Option<Finding> {
     let chosen: Vec<_> = advice.columns.iter().filter(|column| column.choice.is_some()).collect();
     if chosen.is_empty() {
@@ -194,8 +196,8 @@ fn of_columns(advice: &Advice) -> Option<Finding> {
     Some(finding.of_columns(names).with_bytes(stored, predicted))
 }
 
-/// Seconds that decoding the file takes with its main codec, and as is advised; `None` if columns that are written have other names
-/// than those of the file, as those of maps and lists of old writers.
+/// Returns the seconds to decode the file with its main codec, and as recommended. `None` if the written columns are
+/// not those of the file, as with maps and lists of old writers.
 fn decode_seconds(input: &ColumnSource, sample: &Sample, advice: &Advice) -> Result<Option<(f64, f64)>> {
     let before = sample.write(like(&input.metadata)?.build())?;
     let schema = before.metadata.schema();
@@ -217,32 +219,32 @@ fn decode_seconds(input: &ColumnSource, sample: &Sample, advice: &Advice) -> Res
     Ok(Some((sample.in_file(before.decode_seconds()?), sample.in_file(after.decode_seconds()?))))
 }
 
-/// The column with the most bytes.
+/// Returns the column with the most bytes.
 fn largest(input: &ColumnSource) -> usize {
     let columns = 0..input.metadata.schema().num_columns();
     columns.max_by_key(|leaf| column_bytes(&input.metadata, *leaf).unwrap_or(0)).unwrap_or(0)
 }
 
-/// Whether it is a type that takes more bytes: such a one is decoded faster.
+/// Whether it recommends a type that takes more bytes, because it is decoded faster.
 fn is_larger_type(finding: &Finding) -> bool {
     let is_type = matches!(finding.kind, AdviceKind::Type | AdviceKind::ListOfOne | AdviceKind::Variant);
     is_type && finding.saved_bytes() < 0
 }
 
-/// Names that several columns of the table have: nobody can say which of them is meant.
+/// Returns names that several root fields share, so that they are ambiguous.
 fn shared_names(input: &ColumnSource) -> HashSet<&str> {
     let mut names = HashSet::new();
     let roots = input.metadata.schema().fields().iter().map(|field| field.name());
     roots.filter(|name| !names.insert(*name)).collect()
 }
 
-/// Whether rows would be sorted by a column of such a name, or one would get another type.
+/// Whether it would sort by a column with such a name, or change its type.
 fn is_of_any(finding: &Finding, names: &HashSet<&str>) -> bool {
     let needs_name = matches!(finding.change, Change::Sort | Change::Type(_));
     needs_name && finding.columns.iter().any(|column| names.contains(&**column))
 }
 
-/// What an advice is worth for a goal: shares of bytes, time and rows, of which one counts most.
+/// Returns the worth of a finding for a goal: shares of bytes, time and rows, one of which counts most.
 fn worth(finding: &Finding, goal: Goal, size: f64) -> f64 {
     let bytes = finding.saved_bytes() as f64 / size;
     let skipped = finding.skipped.map_or(0.0, |skipped| skipped.after - skipped.before);
@@ -258,7 +260,7 @@ fn worth(finding: &Finding, goal: Goal, size: f64) -> f64 {
     bytes * of_bytes + decode * of_decode + skipped * of_skipped
 }
 
-/// What of columns that are not among the first is looked for.
+/// The topic that is examined for columns that are not in the first lot.
 const TYPES: &str = "types";
-/// Rows of a sample of theirs.
+/// Number of rows of a sample of theirs.
 const LOT_ROWS: u64 = 1 << 14;

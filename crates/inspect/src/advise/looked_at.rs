@@ -1,14 +1,14 @@
-//! What was found of some columns, and what there was no time for.
+//! The findings on some columns, and columns for which there was no time.
 
 use super::finding::Finding;
 use super::measure::column_bytes;
 use marquetry_core::metadata::ParquetMetaData;
 
-/// What looking at columns gave.
+/// The result of examining columns.
 #[derive(Debug, Default)]
 pub(super) struct LookedAt {
     pub(super) findings: Vec<Finding>,
-    /// Columns of the file that may be worth it, and were not looked at.
+    /// Columns of the file that may be worthwhile, and were not examined.
     pub(super) left: Vec<usize>,
 }
 
@@ -18,7 +18,7 @@ impl From<Option<Finding>> for LookedAt {
     }
 }
 
-/// What is told of columns that were not looked at.
+/// Returns a message about columns that were not examined.
 pub(super) fn told(what: &str, left: &[usize], metadata: &ParquetMetaData) -> String {
     let bytes = |leaf: usize| column_bytes(metadata, leaf).unwrap_or(0);
     let sum = |leaves: &mut dyn Iterator<Item = usize>| leaves.map(bytes).fold(0, u64::saturating_add);

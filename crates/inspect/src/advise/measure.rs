@@ -1,4 +1,4 @@
-//! Stretches of rows, encoded for real.
+//! Measures stretches of rows by encoding them.
 
 use super::candidates::Choice;
 use super::time_left::TimeLeft;
@@ -16,7 +16,8 @@ pub(super) struct Window {
     pub(super) rows: u64,
 }
 
-/// A row group of up to `most` rows is measured whole; a larger one by up to four stretches, which are spread evenly.
+/// Returns the windows of a row group. With up to `most` rows it is measured as a whole, otherwise by up to four
+/// stretches, which are spread evenly.
 pub(super) fn windows(row_group: usize, rows: u64, most: u64) -> Vec<Window> {
     let count = rows.div_ceil(most).min(4);
     let each = most.min(rows);
@@ -24,16 +25,17 @@ pub(super) fn windows(row_group: usize, rows: u64, most: u64) -> Vec<Window> {
     (0..count).map(|i| Window { row_group, first: first(i), rows: each }).collect()
 }
 
-/// What was measured of a window.
+/// The measurement of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Measured {
-    /// The rows that there was time for.
+    /// Number of rows that there was time for.
     pub(super) rows: u64,
-    /// The bytes of their pages and indexes.
+    /// Number of bytes of their pages and indexes.
     pub(super) bytes: u64,
 }
 
-/// Writes the window's rows so; fewer where the time is over before, or where their values have more than `most_bytes`.
+/// Encodes the window's rows with a choice. Encodes fewer rows if the time is over before, or if their values have more
+/// than `most_bytes`.
 pub(super) fn encoded_bytes(
     input: &ColumnSource,
     leaf: usize,
@@ -60,15 +62,15 @@ fn index_bytes(chunk: &EncodedChunk) -> u64 {
     writer.finish().len() as u64
 }
 
-/// Bytes of a column's pages and indexes in all row groups. Sizes that make no sense count as nothing.
+/// Returns the bytes of a column's pages and indexes in all row groups. Impossible sizes count as 0.
 ///
-/// Fails where the footer is wrong.
+/// Fails if the footer is wrong.
 pub fn column_bytes(metadata: &ParquetMetaData, leaf: usize) -> Result<u64> {
     (0..metadata.num_row_groups())
         .try_fold(0u64, |sum, group| Ok(sum.saturating_add(stored_bytes(metadata, group, leaf)?)))
 }
 
-/// The same of one row group.
+/// Returns the bytes of a column's pages and indexes in one row group.
 pub(super) fn stored_bytes(metadata: &ParquetMetaData, row_group: usize, leaf: usize) -> Result<u64> {
     let chunk = metadata.row_group(row_group).column(leaf)?;
     let index =

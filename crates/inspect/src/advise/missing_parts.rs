@@ -14,7 +14,7 @@ use marquetry_core::metadata::ColumnChunk;
 use marquetry_core::write::{EnabledStatistics, Encoding};
 use marquetry_format::{Encoding as Code, PageType};
 
-/// Statistics and page indexes that are missing: what they cost, and what queries skip by them.
+/// Finds missing statistics and page indexes, with what they would cost, and what queries would skip by them.
 pub(super) fn missing_indexes(
     input: &ColumnSource,
     sample: &Sample,
@@ -31,7 +31,7 @@ pub(super) fn missing_indexes(
         }
     }
     let pages_tell = input.metadata.num_rows() > PAGE_ROWS;
-    // One page has the bounds of its chunk.
+    // A single page has the bounds of its chunk.
     if chunks == 0 || (without_bounds == 0 && (without_index == 0 || !pages_tell)) {
         return Ok(None);
     }
@@ -43,7 +43,7 @@ pub(super) fn missing_indexes(
     };
     let (none, all) = (write(EnabledStatistics::None)?, write(EnabledStatistics::Page)?);
     let missing = without_bounds.max(without_index) as f64 / chunks as f64;
-    // Indexes of a sample have as many bytes for each page as those of the file.
+    // Indexes of a sample have as many bytes per page as those of the file.
     let costs = sample.in_file(all.bytes().saturating_sub(none.bytes()) as f64) * missing;
     let before = skipped_share(&*input.source, &input.metadata, queries, time)?;
     let after = skipped_share(&*all.source, &all.metadata, queries, time)?;
@@ -73,7 +73,7 @@ fn lacks_bounds(chunk: ColumnChunk<'_>) -> bool {
     let has = chunk.statistics().is_some_and(|it| {
         it.min_value.is_some() || it.min.is_some() || it.null_count == Some(chunk.num_values())
     });
-    // Of INT96 and lists of bytes without an order there are none.
+    // INT96 has no bounds, and neither have bytes without an order.
     !has && chunk.leaf().physical() != marquetry_encoding::PhysicalType::Int96
 }
 
@@ -82,7 +82,8 @@ fn lacks_index(chunk: ColumnChunk<'_>) -> bool {
         || chunk.offset_index_range().is_none_or(|range| range.is_empty())
 }
 
-/// Columns whose dictionary the writer gave up in the middle of a chunk, though a larger one has fewer bytes: the largest first.
+/// Finds columns whose dictionary the writer gave up in the middle of a chunk although a larger one has fewer bytes,
+/// the largest first.
 pub(super) fn lost_dictionaries(input: &ColumnSource, window_rows: u64, time: TimeLeft) -> Result<LookedAt> {
     let mut mixed = Vec::new();
     for leaf in 0..input.metadata.schema().num_columns() {
@@ -104,7 +105,7 @@ pub(super) fn lost_dictionaries(input: &ColumnSource, window_rows: u64, time: Ti
     Ok(LookedAt { findings: Vec::from_iter(dictionaries(lost)), left })
 }
 
-/// What whole dictionaries bring together.
+/// Returns the effect of whole dictionaries together.
 fn dictionaries(mut lost: Vec<LostDictionary>) -> Option<Finding> {
     if lost.is_empty() {
         return None;
@@ -131,14 +132,14 @@ fn dictionaries(mut lost: Vec<LostDictionary>) -> Option<Finding> {
 /// A column whose dictionary was given up.
 struct LostDictionary {
     column: String,
-    /// Bytes of the column's chunks that have a part of one, as they are and with whole ones.
+    /// Bytes of the column's chunks with a partial dictionary, as they are and with whole ones.
     before: u64,
     after: u64,
-    /// The share of these chunks that was looked at.
+    /// The share of these chunks that was examined.
     looked_at: f64,
 }
 
-/// Row groups in which a column has a part of a dictionary.
+/// Returns the row groups in which a column has a partial dictionary.
 fn mixed_groups(input: &ColumnSource, leaf: usize) -> Result<Vec<usize>> {
     let mut mixed = Vec::new();
     for group in input.metadata.row_groups() {
@@ -183,7 +184,7 @@ fn lost_dictionary(
     }))
 }
 
-/// Whether some data pages of a chunk have a dictionary, and others not.
+/// Whether some data pages of a chunk use a dictionary, and others do not.
 fn is_mixed(chunk: ColumnChunk<'_>) -> bool {
     let is_keys = |code: Code| code == Code::RLE_DICTIONARY || code == Code::PLAIN_DICTIONARY;
     if chunk.dictionary_page_offset().is_none() {
@@ -202,10 +203,10 @@ fn is_mixed(chunk: ColumnChunk<'_>) -> bool {
     }
 }
 
-/// A file of fewer rows has one page a chunk.
+/// Maximum number of rows of a file with one page per chunk.
 const PAGE_ROWS: u64 = 20_000;
 const LEAST_SAVING: f64 = 0.03;
-/// Columns that are named.
+/// Number of columns that are named.
 const TOLD: usize = 4;
-/// Row groups that a sample is written with.
+/// Maximum number of row groups that a sample is written with.
 const MOST_GROUPS: usize = 64;

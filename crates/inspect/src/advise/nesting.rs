@@ -1,4 +1,4 @@
-//! Lists that are none, and VARIANT that could be shredded.
+//! Lists that never have more than one element, and VARIANT that could be shredded.
 
 use super::finding::{AdviceKind, Change, Confidence, Finding};
 use super::looked_at::LookedAt;
@@ -13,7 +13,7 @@ use marquetry_arrow::infer_shredding::infer_shreddings;
 use marquetry_base::Result;
 use std::sync::Arc;
 
-/// Lists of which none has more than one element: the footer counts as many entries as there are rows.
+/// Finds lists none of which has more than one element: the footer counts as many entries as rows.
 pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample, time: TimeLeft) -> Result<LookedAt> {
     let mut looked = LookedAt::default();
     for ((at, field), root) in sample.batch.schema().fields().iter().enumerate().zip(&sample.columns.roots) {
@@ -36,7 +36,7 @@ pub(super) fn lists_of_one(input: &ColumnSource, sample: &Sample, time: TimeLeft
         if elements.null_count() == elements.len() {
             continue;
         }
-        // Where lists are null, and others empty, only whoever writes them knows what that means.
+        // If some lists are null and others empty, only the writer knows what that means.
         let change = match NewType::Element.convert_exactly(sample.batch.column(at)) {
             Ok(_) => Change::Type(NewType::Element),
             Err(_) => Change::ByTheWriter,
@@ -75,7 +75,8 @@ fn has_one_entry_a_row(input: &ColumnSource, leaf: usize) -> Result<bool> {
     Ok(input.metadata.num_rows() > 0)
 }
 
-/// Columns of VARIANT that have fewer bytes, or can be skipped by, in the shape that most of their values have.
+/// Finds VARIANT columns that have fewer bytes, or can be skipped by, when they are shredded by the shape of most
+/// values.
 pub(super) fn shreddings(input: &ColumnSource, sample: &Sample) -> Result<LookedAt> {
     let properties = like(&input.metadata)?.build();
     let inferred =
@@ -87,7 +88,7 @@ pub(super) fn shreddings(input: &ColumnSource, sample: &Sample) -> Result<Looked
         let leaves =
             (0..schema.num_columns()).filter(|leaf| schema.column(*leaf).dotted().starts_with(&prefix));
         let leaves: Vec<usize> = leaves.collect();
-        // Two columns, metadata and value: more are a shape.
+        // Two columns are metadata and value; more are a shredded shape.
         if leaves.len() != 2 {
             continue;
         }
@@ -109,5 +110,5 @@ pub(super) fn shreddings(input: &ColumnSource, sample: &Sample) -> Result<Looked
     Ok(looked)
 }
 
-/// Rows that a shape is inferred from.
+/// Number of rows that a shape is inferred from.
 const INFERRED_ROWS: u64 = 4_096;

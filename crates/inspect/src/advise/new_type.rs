@@ -19,31 +19,31 @@ use std::sync::Arc;
 pub enum NewType {
     /// 32-bit integers.
     Int32,
-    /// 32-bit integers without a sign.
+    /// Unsigned 32-bit integers.
     UInt32,
-    /// 64-bit integers, out of text.
+    /// 64-bit integers, from text.
     Int64,
-    /// Decimals with so many digits, and so many of them after the point, out of text.
+    /// Decimals with this precision and scale, from text.
     Decimal {
-        /// All digits.
+        /// Number of digits.
         precision: u8,
-        /// Those after the point.
+        /// Number of digits after the point.
         scale: u8,
     },
-    /// Dates, out of text as `2024-01-31`.
+    /// Dates, from text such as `2024-01-31`.
     Date,
-    /// UUIDs of 16 bytes, out of text in small letters.
+    /// UUIDs of 16 bytes, from text in lower case.
     Uuid,
-    /// Booleans, out of `true` and `false`.
+    /// Booleans, from `true` and `false`.
     Boolean,
-    /// VARIANT, out of JSON.
+    /// VARIANT, from JSON.
     Variant,
-    /// What its lists have, of which none has more than one element; null where a list has none.
+    /// The element type of lists that have at most one element. An empty list becomes null.
     Element,
 }
 
 impl NewType {
-    /// As Arrow has it, instead of the type `of`.
+    /// Returns the Arrow type that replaces the type `of`.
     pub fn data_type(self, of: &DataType) -> DataType {
         match self {
             NewType::Int32 => DataType::Int32,
@@ -61,7 +61,7 @@ impl NewType {
         }
     }
 
-    /// The field with this type; what it says of its old type is left out.
+    /// Returns the field with this type, without the extension metadata of its old type.
     pub fn field(self, field: &Field) -> Field {
         if let (NewType::Element, DataType::List(element)) = (self, field.data_type()) {
             return element.as_ref().clone().with_name(field.name()).with_nullable(true);
@@ -81,7 +81,7 @@ impl NewType {
             .with_metadata(metadata)
     }
 
-    /// The values in this type.
+    /// Converts the values to this type.
     ///
     /// Fails if one of them does not fit.
     pub fn convert(self, array: &ArrayRef) -> Result<ArrayRef> {
@@ -99,14 +99,15 @@ impl NewType {
         }
     }
 
-    /// The values in this type, of which it is known that they would come back as they were; of VARIANT, that they are JSON.
+    /// Converts the values to this type, and checks that they could be restored exactly. For VARIANT, checks only that
+    /// they are JSON.
     ///
     /// Fails if one of them does not fit.
     pub fn convert_exactly(self, array: &ArrayRef) -> Result<ArrayRef> {
         let converted = self.convert(array)?;
         let comes_back = match (self, array.data_type()) {
             (NewType::Variant, _) => true,
-            // All that have no element are null, or all are empty.
+            // Of the lists without an element, either all are null, or all are empty.
             (NewType::Element, DataType::List(element)) => {
                 &lists_of(&converted, element, true)? == array
                     || &lists_of(&converted, element, false)? == array
@@ -119,10 +120,10 @@ impl NewType {
         }
     }
 
-    /// The values of this type as they were: text, or wide integers.
+    /// Restores the values of this type to what they were: text, or wide integers.
     ///
-    /// Fails if there is no way back to `data_type`. From VARIANT there is none: blanks and the order of members are lost. Lists without an
-    /// element are null.
+    /// Fails if there is no way back to `data_type`. There is none from VARIANT: blanks and the order of members are
+    /// lost. Lists without an element become null.
     pub fn restore(self, array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
         let failed = |error| Error::caused_by(ErrorKind::Argument, format!("{self} as {data_type}"), error);
         match self {
@@ -141,7 +142,7 @@ impl NewType {
     }
 }
 
-/// The element of each list, null where it has none.
+/// Returns the element of each list, null for lists without one.
 fn elements(array: &ArrayRef) -> Result<ArrayRef> {
     let failed = |error| Error::caused_by(ErrorKind::Argument, "the elements of lists", error);
     let lists = array.as_list_opt::<i32>().ok_or_else(|| Error::argument("is no list"))?;
@@ -158,7 +159,7 @@ fn elements(array: &ArrayRef) -> Result<ArrayRef> {
     arrow_select::take::take(values, &places, None).map_err(failed)
 }
 
-/// Lists of one element each; where it is null, of none, or null if `are_null`.
+/// Returns lists of one element each. A null element becomes an empty list, or a null list if `are_null`.
 fn lists_of(array: &ArrayRef, element: &FieldRef, are_null: bool) -> Result<ArrayRef> {
     let failed = |error| Error::caused_by(ErrorKind::Argument, "lists of one", error);
     let has = |row: &usize| array.is_valid(*row);
@@ -180,7 +181,7 @@ fn variants(array: &ArrayRef) -> Result<ArrayRef> {
     let texts = cast(array, &DataType::Utf8View).map_err(failed)?;
     let (mut metadata, mut values) = (Vec::new(), Vec::new());
     for text in texts.as_string_view() {
-        // Below a null there is a null of VARIANT: it has to be something.
+        // Below a null, a null of VARIANT is stored: it has to be something.
         let (head, value) = json::parse(text.unwrap_or("null"))?;
         metadata.push(head);
         values.push(value);
@@ -207,7 +208,7 @@ fn uuids(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(out.finish()))
 }
 
-/// The bytes of a UUID in the text that [`uuid_text`] gives.
+/// Parses a UUID in the form that [`uuid_text`] writes.
 pub(super) fn parse_uuid(text: &str) -> Option<[u8; 16]> {
     let text = text.as_bytes();
     if text.len() != 36 || HYPHENS.iter().any(|at| text[*at] != b'-') {
@@ -243,7 +244,7 @@ const HYPHENS: [usize; 4] = [8, 13, 18, 23];
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
 impl fmt::Display for NewType {
-    /// As it is typed: `int32`, `decimal(9,2)`.
+    /// Writes the name as it is typed: `int32`, `decimal(9,2)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NewType::Int32 => f.pad("int32"),
@@ -262,7 +263,7 @@ impl fmt::Display for NewType {
 impl FromStr for NewType {
     type Err = Error;
 
-    /// What is displayed.
+    /// Parses a name as it is displayed.
     fn from_str(text: &str) -> Result<Self> {
         let unknown = || Error::argument(format!("no type to change to is called {text:?}"));
         Ok(match text {

@@ -1,23 +1,23 @@
-//! What is wanted of the advice.
+//! Options for advice.
 
 use super::query::Query;
 use marquetry_core::write::Compat;
 use std::time::Duration;
 
-/// What a file should be good for.
+/// The purpose that a file should be good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Goal {
-    /// Few bytes: levels of ZSTD that take long to write are tried.
+    /// A small file. Levels of ZSTD that take long to write are tried.
     #[default]
     Size,
-    /// Fast reading: no column gets a codec that is slower to decompress than the one that it has.
+    /// Fast reading. No column gets a codec that decompresses more slowly than its present one.
     Scan,
-    /// Queries that skip much: what lets them comes first. Columns get what they get for few bytes.
+    /// Queries that skip much, so that what lets them skip comes first. Columns get the same as for a small file.
     Filter,
 }
 
-/// How advice is come to.
+/// Options for advice.
 ///
 /// ```
 /// use marquetry_inspect::{AdviseOptions, Goal};
@@ -27,16 +27,17 @@ pub enum Goal {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AdviseOptions {
-    /// What the file should be good for. Default: few bytes.
+    /// The purpose of the file. Default: a small file.
     pub goal: Goal,
-    /// Which readers must read the file. Default: all current ones, [`Compat::Modern`].
+    /// The readers that must be able to read the file. Default: all current ones, [`Compat::Modern`].
     pub compat: Compat,
-    /// How long to measure: after that nothing is begun, and what is being tried ends soon, within a page, too. Default: 10
-    /// seconds. A column that no time is left for stays as it is.
+    /// How long to measure. After that time nothing new is begun, and running measurements end soon, even within a
+    /// page. Default: 10 seconds. A column for which no time is left stays as it is.
     pub budget: Duration,
-    /// Row groups of more rows are measured by up to four stretches of so many, which are spread evenly. Default: 2^20.
+    /// Maximum number of rows of a stretch that is measured. Larger row groups are measured by up to four such
+    /// stretches, which are spread evenly. Default: 2^20.
     pub window_rows: u64,
-    /// What the file is asked for. Default: nothing is known of that.
+    /// The queries on the file. Default: none are known.
     pub queries: Vec<Query>,
 }
 

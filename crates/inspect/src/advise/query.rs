@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Query {
-    /// Which rows are wanted.
+    /// The predicate of the wanted rows.
     pub predicate: Predicate,
-    /// How often, compared with the others.
+    /// How often it is asked, relative to the others.
     pub count: u64,
 }
 
 impl Query {
-    /// One that is asked once.
+    /// Creates a query that is asked once.
     pub fn new(predicate: Predicate) -> Self {
         Query { predicate, count: 1 }
     }
@@ -32,10 +32,11 @@ impl Query {
         self
     }
 
-    /// Queries as people keep them, one a line: what stands after WHERE, or a whole SELECT with a WHERE. A number and a tab in front say
-    /// how often it was asked. Empty lines, lines that begin with `#` or `--`, and queries without a WHERE are passed over.
+    /// Parses queries, one per line: the condition behind WHERE, or a whole SELECT with a WHERE. A number and a tab
+    /// before it state how often it was asked. Empty lines, lines that begin with `#` or `--`, and queries without a
+    /// WHERE are skipped.
     ///
-    /// Fails at the first line that is no predicate, and names it.
+    /// Fails at the first line that is not a predicate, and names it.
     ///
     /// ```
     /// use marquetry_inspect::Query;
@@ -65,7 +66,7 @@ impl Query {
     }
 }
 
-/// What stands after WHERE, up to what ends it; `None` where a SELECT has none.
+/// Returns the condition behind WHERE, up to what ends it. `None` for a SELECT without WHERE.
 fn condition(text: &str) -> Option<&str> {
     let text = text.trim_end_matches(';').trim_end();
     let words = words_outside_quotes(text);
@@ -83,10 +84,10 @@ fn condition(text: &str) -> Option<&str> {
     Some(text[start..end].trim())
 }
 
-/// What may stand behind a condition.
+/// Keywords that may follow a condition.
 const ENDS: [&str; 6] = ["group", "order", "limit", "having", "union", "qualify"];
 
-/// Words and where they begin, but for those within quotes.
+/// Returns the words outside of quotes, and where they begin.
 fn words_outside_quotes(text: &str) -> Vec<(usize, &str)> {
     let (mut words, mut quote, mut start) = (Vec::new(), None, None);
     for (at, char) in text.char_indices().chain([(text.len(), ' ')]) {
@@ -107,19 +108,19 @@ fn words_outside_quotes(text: &str) -> Vec<(usize, &str)> {
     words
 }
 
-/// What predicates ask of a column.
+/// How predicates use a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AskedColumn {
-    /// Whether it is equal to something.
+    /// Whether it is compared for equality.
     pub is_equal: bool,
-    /// Whether it is compared at all, and not only with NULL.
+    /// Whether it is compared at all, not only with NULL.
     pub is_compared: bool,
-    /// Whether it is asked for what is in a box.
+    /// Whether it is tested for intersection with a box.
     pub is_in_box: bool,
 }
 
-/// What a predicate asks of each of its columns, by their dotted paths.
+/// Returns how a predicate uses each of its columns, by their dotted paths.
 ///
 /// ```
 /// use marquetry_core::predicate::Predicate;
@@ -169,14 +170,15 @@ fn collect(predicate: &Predicate, is_negated: bool, asked: &mut BTreeMap<String,
         | Predicate::IsEmpty { column } => {
             asked.entry(column.to_string()).or_default();
         }
-        // Nothing is advised about it.
+        // No advice depends on other predicates.
         _ => {}
     }
 }
 
-/// The predicate for the columns of a file. Of paths into VARIANT that is what the fields tell that the file has shredded.
+/// Binds a predicate to the columns of a file. Of paths into VARIANT, only the part remains that the shredded fields of
+/// the file can decide.
 ///
-/// Fails if it is none for the schema.
+/// Fails if the predicate does not fit the schema.
 pub(super) fn bound(predicate: &Predicate, metadata: &ParquetMetaData) -> Result<BoundPredicate> {
     match bind_in_file(predicate, metadata) {
         Ok(bound) => Ok(bound),
@@ -184,10 +186,10 @@ pub(super) fn bound(predicate: &Predicate, metadata: &ParquetMetaData) -> Result
     }
 }
 
-/// The share of the rows that queries skip, from 0 to 1, each counted as often as it is asked. `None` without queries, without rows, and
-/// if there is no time for the first of them.
+/// Returns the share of rows that queries skip, from 0 to 1, each query weighted by how often it is asked. `None` if
+/// there are no queries or no rows, or no time for the first query.
 ///
-/// Fails if a query is none for the schema, and where the source fails.
+/// Fails if a query does not fit the schema, or if the source fails.
 pub(super) fn skipped_share(
     source: &dyn Source,
     metadata: &ParquetMetaData,

@@ -7,7 +7,7 @@ use crate::reencode::ColumnSource;
 use marquetry_base::Result;
 use std::sync::atomic::AtomicUsize;
 
-/// Larger row groups where there are many small ones, smaller ones where one is too much for a thread.
+/// Recommends larger row groups if there are many small ones, and smaller ones if one is too much for a thread.
 pub(super) fn row_groups(input: &ColumnSource, sample: &Sample) -> Result<Option<Finding>> {
     let (groups, rows) = (input.metadata.num_row_groups() as u64, input.metadata.num_rows());
     if rows == 0 || groups == 0 {
@@ -19,7 +19,7 @@ pub(super) fn row_groups(input: &ColumnSource, sample: &Sample) -> Result<Option
     let each = rows.div_ceil(groups);
     let confidence = sample.confidence();
     if groups > 1 && each < FEWEST_ROWS && size / groups < GROUP_BYTES / 8 {
-        // Some of them are enough to tell.
+        // Some of them are enough to measure.
         let sample = sample.first(each.saturating_mul(MOST_GROUPS));
         let write = |rows: u64| {
             let rows = usize::try_from(rows).unwrap_or(usize::MAX);
@@ -59,7 +59,7 @@ pub(super) fn row_groups(input: &ColumnSource, sample: &Sample) -> Result<Option
     Ok(None)
 }
 
-/// Pages of another size, where those of the largest column are tiny or huge.
+/// Recommends another page size if the pages of the largest column are tiny or huge.
 pub(super) fn pages(input: &ColumnSource, sample: &Sample, leaf: usize) -> Result<Option<Finding>> {
     let groups = input.metadata.num_row_groups();
     if groups == 0 {
@@ -96,7 +96,7 @@ pub(super) fn pages(input: &ColumnSource, sample: &Sample, leaf: usize) -> Resul
             like(&input.metadata)?.set_data_page_row_count_limit(rows).set_data_page_size_limit(page_bytes);
         sample.write(properties.build())
     };
-    // A sample that is smaller than one huge page tells nothing of its bytes.
+    // A sample that is smaller than one huge page says nothing about its bytes.
     let now = write(page_rows, (page_bytes as usize).max(1).saturating_mul(2))?;
     let then = write(PAGE_ROWS as u64, PAGE_BYTES)?;
     let ratio = then.bytes() as f64 / now.bytes().max(1) as f64;
@@ -122,20 +122,20 @@ pub(super) fn pages(input: &ColumnSource, sample: &Sample, leaf: usize) -> Resul
     ))
 }
 
-/// What a row group should have at least, and at most.
+/// Recommended minimum and maximum number of rows of a row group.
 const FEWEST_ROWS: u64 = 1 << 16;
 const MOST_ROWS: u64 = 1 << 20;
-/// Bytes that a row group should have.
+/// Recommended bytes of a row group.
 const GROUP_BYTES: u64 = 128 << 20;
-/// What the writer's pages have.
+/// The limits of the writer's pages.
 const PAGE_ROWS: usize = 20_000;
 const PAGE_BYTES: usize = 1 << 20;
 const TINY_BYTES: u64 = 16 << 10;
-/// Pages of a chunk that are counted.
+/// Maximum number of pages of a chunk that are counted.
 const MOST_PAGES: usize = 100_000;
-/// Row groups, and pages of a column, that are written to be measured.
+/// Maximum number of row groups, and of pages of a column, that are written to be measured.
 const MOST_GROUPS: u64 = 64;
 const MOST_WRITTEN: u64 = 1_000;
-/// Savings that are worth it.
+/// Minimum savings that are worthwhile.
 const LEAST_SAVING: f64 = 0.02;
 const LEAST_SPEED: f64 = 0.2;

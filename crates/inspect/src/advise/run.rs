@@ -1,4 +1,4 @@
-//! The best of each column.
+//! Finds the best choice for each column.
 
 use super::advice::{Advice, ColumnAdvice};
 use super::candidates::{Choice, candidates, likely, usual_saving};
@@ -14,20 +14,23 @@ use marquetry_format::Encoding;
 use std::cmp::Reverse;
 use std::time::Duration;
 
-/// What would make a file smaller or faster. Columns are measured one by one, by decoding rows and encoding them again with each
-/// encoding and codec that may be better. All else - [`AdviceKind`](super::AdviceKind) has the kinds - is tried on up to 2^18 rows, in
-/// stretches that are spread evenly, which are written with it and without.
+/// Returns what would make a file smaller or faster. Columns are measured one by one, by decoding rows and encoding
+/// them again with each encoding and codec that may be better. Everything else, as listed in
+/// [`AdviceKind`](super::AdviceKind), is tried on up to 2^18 rows, in stretches that are spread evenly, which are
+/// written with the change and without.
 ///
-/// All candidates are tried on the first rows of a row group in the middle; the best three go on to whole row groups, spread evenly
-/// over the file, as many as the budget allows. Large columns come first. Of so many columns that there is no time for this, one
-/// candidate is tried on few rows of each first, those with most to gain by their footer before the others; those that this says would
-/// save most have the rest of the time. A choice must save 3 % of the column, and more than its error, or the column is left as it is. Memory:
-/// one column of one row group at a time, up to 512 MiB, and the rest in a temporary file.
+/// All candidates are tried on the first rows of a row group in the middle. The best three go on to whole row groups,
+/// which are spread evenly over the file, as many as the budget allows. Large columns come first. If there are so many
+/// columns that there is no time for this, one candidate is first tried on few rows of each, beginning with the columns
+/// that have most to gain by their footer; those that would then save most get the rest of the time. A choice must save
+/// 3 % of the column, and more than its error, or the column is left as it is. Memory: one column of one row group at a
+/// time, up to 512 MiB, and the rest in a temporary file.
 ///
-/// Of more than 1,000 columns those with most bytes, those that queries ask for, and some that are spread evenly over the others are tried as a
-/// table; other types and lists of one are looked for in all, in lots, those with most bytes first.
+/// Of more than 1,000 columns, those with most bytes, those that queries use, and some that are spread evenly over the
+/// others are tried as a table. Other types and lists of one are looked for in all columns, in lots, those with most
+/// bytes first.
 ///
-/// Fails where reading a column fails. Of encrypted columns the bytes are those without encryption.
+/// Fails if reading a column fails. The bytes of encrypted columns are those without encryption.
 ///
 /// ```
 /// use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -56,7 +59,7 @@ pub fn advise(input: &ColumnSource, options: &AdviseOptions) -> Result<Advice> {
     let saved = columns.iter().map(|column| column.bytes - column.predicted).fold(0, u64::saturating_add);
     let file_bytes = input.source.len();
     let predicted_bytes = file_bytes.saturating_sub(saved);
-    // Where there are no rows there is nothing to measure, however much time there is.
+    // Without rows there is nothing to measure, however much time there is.
     let not_measured = Vec::from_iter(not_measured.filter(|_| input.metadata.num_rows() > 0));
     let mut advice = Advice { file_bytes, predicted_bytes, columns, findings: Vec::new(), not_measured };
     let left = options.budget.saturating_sub(watch.elapsed());
@@ -64,7 +67,8 @@ pub fn advise(input: &ColumnSource, options: &AdviseOptions) -> Result<Advice> {
     Ok(advice)
 }
 
-/// Measures columns, the largest first: each of those that are left has the same time. Tells of those that there was none for.
+/// Measures columns, the largest first, each with an equal share of the remaining time. Returns a message about columns
+/// for which no time was left.
 fn each_alike(
     input: &ColumnSource,
     columns: &mut [ColumnAdvice],
@@ -82,8 +86,8 @@ fn each_alike(
     Ok(left_out(columns, 0))
 }
 
-/// Looks at each column for a moment, and measures those that would save most by this, one after the other. Tells of those that there
-/// was no time for.
+/// Examines each column briefly, and then measures those that would save most, one after the other. Returns a message
+/// about columns for which no time was left.
 fn best_first(
     input: &ColumnSource,
     columns: &mut [ColumnAdvice],
@@ -95,7 +99,8 @@ fn best_first(
     let gain = |column: &ColumnAdvice| gains[column.leaf];
     columns.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
     screen_all(input, columns, options, time.share(SCREENING_SHARE))?;
-    // What would save most by this comes first; what was not looked at comes before what would save nothing.
+    // The columns that would save most come first. Those that were not examined come before those that would save
+    // nothing.
     let saved = |column: &ColumnAdvice| column.bytes - column.predicted;
     columns.sort_by_key(|column| Reverse((saved(column), column.measured == 0.0)));
     let mut measured = 0;
@@ -104,7 +109,7 @@ fn best_first(
             break;
         }
         let looked_at = column.clone();
-        // What takes long has a part of the time, what does not leaves it to others.
+        // A column that takes long gets a part of the time; one that does not leaves its time to others.
         measure(input, column, options, time.share(MOST_SHARE).at_least(LEAST_TIME))?;
         if column.measured < looked_at.measured {
             *column = looked_at;
@@ -115,7 +120,7 @@ fn best_first(
     Ok(left_out(columns, looked_at.saturating_sub(measured)))
 }
 
-/// What is told of columns that there was no time for, or little.
+/// Returns a message about columns for which there was no time, or little.
 fn left_out(columns: &[ColumnAdvice], only_looked_at: usize) -> Option<String> {
     let bytes = |of: &mut dyn Iterator<Item = &ColumnAdvice>| {
         of.map(|column| column.bytes).fold(0, u64::saturating_add)
@@ -144,10 +149,10 @@ fn unmeasured(input: &ColumnSource, leaf: usize) -> Result<ColumnAdvice> {
     Ok(ColumnAdvice { leaf, column, bytes, predicted: bytes, choice: None, measured: 0.0, error: 0.0 })
 }
 
-/// What was measured of a candidate.
+/// The measurements of a candidate.
 struct Tried {
     choice: Choice,
-    /// Bytes as they are, and as they would be, of each row group that was measured.
+    /// Present and predicted bytes, for each row group that was measured.
     ratios: Vec<(f64, f64)>,
 }
 
@@ -157,7 +162,7 @@ impl Tried {
         after / before
     }
 
-    /// The spread of the ratio: twice the standard error of its mean. One row group alone tells of no spread.
+    /// Returns the spread of the ratio: twice the standard error of its mean. A single row group shows no spread.
     fn error(&self) -> f64 {
         let n = self.ratios.len() as f64;
         if self.ratios.len() < 2 {
@@ -180,11 +185,11 @@ fn measure(
     })
 }
 
-/// A row group with rows: its number, its rows, and the bytes of the column.
+/// A row group with rows: its index, its number of rows, and the bytes of the column.
 type Group = (usize, u64, u64);
 
-/// Does something with the row groups in which a column has bytes, and the middle one and its codec; nothing if there are none. What
-/// fails tells of the column.
+/// Calls `work` with the row groups in which a column has bytes, and the middle one with its codec. Does nothing if
+/// there are none. Errors name the column.
 fn with_groups(
     input: &ColumnSource,
     column: &mut ColumnAdvice,
@@ -221,7 +226,7 @@ fn try_all(
         let choices: Vec<Choice> = tried.iter().map(|tried| tried.choice).collect();
         let measured = compare(input, column.leaf, &windows, &choices, (time, looked))?;
         if measured.rows == 0 {
-            // There was no time for one window: what was found so far has to do.
+            // There was not even time for one window, so the results so far must do.
             break;
         }
         let before = stored as f64 * measured.rows as f64 / group_rows as f64;
@@ -237,7 +242,7 @@ fn try_all(
     Ok(())
 }
 
-/// Gives a column the best of what was tried on `rows` of its rows, if it saves enough.
+/// Gives a column the best of the choices that were tried on `rows` of its rows, if it saves enough.
 fn decide(column: &mut ColumnAdvice, tried: &[Tried], rows: u64, groups: &[Group], is_whole: bool) {
     let total = groups.iter().map(|(_, rows, _)| *rows).fold(0, u64::saturating_add);
     let Some(best) = tried.iter().min_by(|a, b| a.ratio().total_cmp(&b.ratio())) else { return };
@@ -266,7 +271,7 @@ fn screen_all(
         if time.is_over() {
             return Ok::<_, Error>(None);
         }
-        // What was begun is ended, unless it takes very long.
+        // A column that was begun is finished, unless it takes very long.
         screen(&input, &mut column, &options, time.at_least(MOST_TIME))?;
         Ok(Some((at, column)))
     });
@@ -288,7 +293,7 @@ fn screen(
     with_groups(input, column, |column, groups, (middle, codec)| {
         let choices = vec![likely(codec, options.goal)];
         let (rows, tried) = first_look(input, column.leaf, middle, choices, (time, SCREENED_ROWS))?;
-        // Of fewer rows dictionaries and headers are too large a part.
+        // With fewer rows, dictionaries and headers weigh too much.
         if rows >= SCREENED_ROWS.min(middle.1) {
             decide(column, &tried, rows, groups, true);
         }
@@ -296,7 +301,8 @@ fn screen(
     })
 }
 
-/// Bytes that a column may save, by what its footer says: what other files of such codecs and encodings save.
+/// Estimates the bytes that a column may save, by its footer and by what other files with such codecs and encodings
+/// save.
 fn expected_gain(input: &ColumnSource, column: &ColumnAdvice, goal: Goal) -> Result<f64> {
     let groups = input.metadata.num_row_groups();
     if groups == 0 {
@@ -309,8 +315,8 @@ fn expected_gain(input: &ColumnSource, column: &ColumnAdvice, goal: Goal) -> Res
     Ok(column.bytes as f64 * usual_saving(chunk.codec()?, is_plain, goal))
 }
 
-/// Tries candidates on the first rows of a row group, up to `most`, and tells how many these were, and the best. Where the time is over
-/// before all were tried, those that were are compared.
+/// Tries candidates on up to `most` first rows of a row group. Returns the number of rows, and the best candidates. If
+/// the time ends first, only those that were tried are compared.
 fn first_look(
     input: &ColumnSource,
     leaf: usize,
@@ -323,7 +329,7 @@ fn first_look(
     for choice in choices {
         let measured = encoded_bytes(input, leaf, look, choice, (time, FIRST_LOOK_BYTES))?;
         if sized.is_empty() {
-            // The others are tried on the rows that this was.
+            // The others are tried on the same rows.
             look.rows = measured.rows;
         }
         if measured.rows == look.rows {
@@ -342,14 +348,14 @@ fn first_look(
     Ok((look.rows, sized.into_iter().take(FINALISTS).map(tried).collect()))
 }
 
-/// What each choice makes of the same rows.
+/// The results of several choices for the same rows.
 struct Compared {
     rows: u64,
     bytes: Vec<u64>,
 }
 
-/// Writes the windows with each choice: of each as many rows as there is time for with all choices. Parts of windows with fewer
-/// than `least` rows tell nothing.
+/// Writes the windows with each choice, each with as many rows as there is time for with all choices. Parts of windows
+/// with fewer than `least` rows prove nothing.
 fn compare(
     input: &ColumnSource,
     leaf: usize,
@@ -362,7 +368,7 @@ fn compare(
         let mut window = *window;
         let mut bytes = Vec::new();
         for choice in choices {
-            // The first takes no more time than the others will have.
+            // The first choice takes no more time than the others will have.
             let its_time = if bytes.is_empty() { time.share(1.0 / (choices.len() + 1) as f64) } else { time };
             let measured = encoded_bytes(input, leaf, window, *choice, (its_time, u64::MAX))?;
             if bytes.is_empty() {
@@ -380,7 +386,7 @@ fn compare(
     Ok(compared)
 }
 
-/// Row groups with rows, their rows and the bytes of the column.
+/// Returns the row groups with rows and bytes of the column, with both numbers.
 fn worth_measuring(input: &ColumnSource, leaf: usize) -> Result<Vec<Group>> {
     let groups = input.metadata.row_groups().map(|group| (group.index(), group.num_rows()));
     let sized = groups.map(|(group, rows)| Ok((group, rows, stored_bytes(&input.metadata, group, leaf)?)));
@@ -389,7 +395,7 @@ fn worth_measuring(input: &ColumnSource, leaf: usize) -> Result<Vec<Group>> {
     Ok(sized)
 }
 
-/// All of `0..n`, so that those that come first are spread evenly: the middle, the quarters, the eighths.
+/// Returns all of `0..n` in an order whose beginning is spread evenly: the middle, the quarters, the eighths.
 fn spread(n: usize) -> Vec<usize> {
     let (mut order, mut is_taken) = (Vec::new(), vec![false; n]);
     let mut parts = 2;
@@ -405,26 +411,26 @@ fn spread(n: usize) -> Vec<usize> {
     order
 }
 
-/// The share of the budget that columns get.
+/// The share of the budget for columns.
 const COLUMNS_SHARE: f64 = 0.6;
-/// A column that is measured has so much at least: all candidates are tried on some rows.
+/// Minimum time of a column that is measured: all candidates are tried on some rows.
 const LEAST_TIME: Duration = Duration::from_millis(120);
-/// The part of the time that looking at each of many columns takes at most, and what one of those that are measured then has at most.
+/// Maximum share of the time for examining many columns, and maximum share of the rest for each that is then measured.
 const SCREENING_SHARE: f64 = 0.9;
 const MOST_SHARE: f64 = 0.1;
-/// How long it may take after the time is over.
+/// Minimum time of a screening that was begun, even if the time is over.
 const MOST_TIME: Duration = Duration::from_millis(500);
-/// Rows of each of many columns that one candidate is tried on.
+/// Number of rows of each of many columns that one candidate is tried on.
 const SCREENED_ROWS: u64 = 1 << 13;
-/// Rows that all candidates are tried on.
+/// Number of rows that all candidates are tried on.
 const FIRST_LOOK: u64 = 1 << 16;
-/// Bytes of values after which there are no more of them.
+/// Maximum bytes of their values.
 const FIRST_LOOK_BYTES: u64 = 64 << 20;
-/// Candidates that are tried on whole row groups.
+/// Number of candidates that are tried on whole row groups.
 const FINALISTS: usize = 3;
-/// A column that would be smaller by less is left as it is.
+/// Minimum saving of a column, below which it is left as it is.
 const LEAST_SAVING: f64 = 0.03;
-/// What is assumed of a prediction from one row group of several.
+/// The assumed error of a prediction from one row group of several.
 const LONE_ERROR: f64 = 0.1;
 
 #[cfg(test)]

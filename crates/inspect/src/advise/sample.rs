@@ -25,17 +25,17 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Rows of a file: all, or stretches of it that are spread evenly, in the order of the file; of all columns, or of some.
+/// Rows of a file: all, or stretches that are spread evenly, in the order of the file. It has all columns, or some.
 pub(super) struct Sample {
-    /// Byte strings are views: values that repeat are there once.
+    /// The rows. Byte strings are views, so that repeated values are stored once.
     pub(super) batch: RecordBatch,
-    /// Which columns of the table it has.
+    /// The columns of the table that it has.
     pub(super) columns: SampledColumns,
-    /// Rows of the file.
+    /// Number of rows of the file.
     pub(super) of: u64,
-    /// Rows that are read at once, so that they have few bytes.
+    /// Number of rows that are read at once, so that they have few bytes.
     pub(super) batch_rows: usize,
-    /// How Arrow sees the file.
+    /// The Arrow metadata of the file.
     pub(super) arrow: ArrowReaderMetadata,
 }
 
@@ -45,15 +45,15 @@ pub(super) struct MeasuredFile {
     pub(super) metadata: Arc<ParquetMetaData>,
 }
 
-/// How Arrow sees the file, whose INT96 timestamps have this unit.
+/// Returns the Arrow metadata of the file, with this unit for INT96 timestamps.
 fn arrow_metadata(input: &ColumnSource, int96: Int96Unit) -> Result<ArrowReaderMetadata> {
     let options = ArrowReaderOptions::new().with_int96(int96).with_text(StringLayout::Utf8View);
-    // Rows of several batches become one.
+    // Rows of several batches become one batch.
     let metadata = ArrowReaderMetadata::try_new(input.metadata.clone(), options.clone())?;
     Ok(with_wide_keys(metadata, &options)?.0)
 }
 
-/// A reader of the columns of `mask` in some rows, `batch_rows` at once.
+/// Returns a reader of the columns of `mask` in some rows, `batch_rows` at once.
 pub(super) fn rows_reader(
     input: &ColumnSource,
     arrow: &ArrowReaderMetadata,
@@ -87,9 +87,9 @@ pub(super) fn rows_reader(
 impl Sample {
     /// Reads up to `most` rows with up to `most_bytes` bytes, fewer if there is no time for them, but at least one.
     ///
-    /// Few rows are looked at first: a dictionary makes rows of any size of few bytes in the file.
+    /// A few rows are read first to find their size: with a dictionary, rows of any size have few bytes in the file.
     ///
-    /// Fails if a row has more bytes than that.
+    /// Fails if a row has more than `most_bytes`.
     pub(super) fn read(
         input: &ColumnSource,
         columns: &SampledColumns,
@@ -98,7 +98,7 @@ impl Sample {
     ) -> Result<Self> {
         let read = |int96| Sample::read_in(input, columns, (most, most_bytes), time, int96);
         match read(Int96Unit::Nanoseconds) {
-            // INT96 beyond what nanoseconds reach.
+            // INT96 timestamps that do not fit in nanoseconds.
             Err(error) if error.kind() == ErrorKind::Limit => read(Int96Unit::Unit(TimeUnit::Microsecond)),
             read => read,
         }
@@ -152,7 +152,7 @@ impl Sample {
         Ok(Sample { batch, columns: columns.clone(), of: rows, batch_rows, arrow })
     }
 
-    /// Its first rows, as a sample of the file.
+    /// Returns its first rows, as a sample of the file.
     pub(super) fn first(&self, rows: u64) -> Self {
         let rows = usize::try_from(rows).unwrap_or(usize::MAX).min(self.batch.num_rows());
         let (batch, columns, arrow) = (self.batch.slice(0, rows), self.columns.clone(), self.arrow.clone());
@@ -163,17 +163,17 @@ impl Sample {
         self.batch.num_rows() as u64
     }
 
-    /// What a figure of its rows is of all rows.
+    /// Scales a figure of its rows to all rows.
     pub(super) fn scaled(&self, value: f64) -> f64 {
         value * self.of as f64 / self.rows().max(1) as f64
     }
 
-    /// What a figure of its rows and columns is of the whole file.
+    /// Scales a figure of its rows and columns to the whole file.
     pub(super) fn in_file(&self, value: f64) -> f64 {
         self.scaled(value) / self.columns.share
     }
 
-    /// How sure is what all of it tells.
+    /// Returns the confidence in a result from the whole sample.
     pub(super) fn confidence(&self) -> Confidence {
         match Confidence::of(self.rows(), self.of) {
             Confidence::Certain if self.columns.share >= 1.0 => Confidence::Certain,
@@ -181,7 +181,7 @@ impl Sample {
         }
     }
 
-    /// The bytes of a file that the sample was written as: each column counts for those that it stands for.
+    /// Returns the bytes of a file that the sample was written as, each column weighted by those that it stands for.
     pub(super) fn weighed(&self, file: &MeasuredFile) -> Result<u64> {
         let Some(weights) = &self.columns.weights else { return Ok(file.bytes()) };
         let schema = file.metadata.schema();
@@ -194,14 +194,14 @@ impl Sample {
         Ok(bytes as u64)
     }
 
-    /// The sample as a file.
+    /// Writes the sample as a file.
     pub(super) fn write(&self, properties: WriterProperties) -> Result<MeasuredFile> {
         MeasuredFile::write(&self.batch, properties)
     }
 }
 
 impl MeasuredFile {
-    /// The rows as a file in memory.
+    /// Writes the rows as a file in memory.
     pub(super) fn write(batch: &RecordBatch, properties: WriterProperties) -> Result<Self> {
         let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
         writer.write(batch)?;
@@ -209,12 +209,12 @@ impl MeasuredFile {
         Ok(MeasuredFile { source: Arc::new(Bytes::from(bytes)), metadata: Arc::new(metadata) })
     }
 
-    /// A column as a file in memory, written as `input` is.
+    /// Writes a column as a file in memory, with the properties of `input`.
     pub(super) fn of_column(input: &ColumnSource, field: FieldRef, array: ArrayRef) -> Result<Self> {
         MeasuredFile::of_column_with(field, array, like(&input.metadata)?)
     }
 
-    /// The same, written so.
+    /// Writes a column as a file in memory, with these properties.
     pub(super) fn of_column_with(
         field: FieldRef,
         array: ArrayRef,
@@ -224,13 +224,13 @@ impl MeasuredFile {
         MeasuredFile::write(&batch, properties.build())
     }
 
-    /// All its bytes.
+    /// Returns its size in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.source.len()
     }
 
-    /// Seconds that it takes to decode it on one thread: the best of three times, or of more where it is done so soon that
-    /// whatever else runs would decide.
+    /// Returns the seconds that it takes to decode on one thread: the best of three rounds, or of more if they are so
+    /// short that other processes would decide the result.
     pub(super) fn decode_seconds(&self) -> Result<f64> {
         let arrow = ArrowReaderMetadata::try_new(self.metadata.clone(), ArrowReaderOptions::new())?;
         let (mut best, mut all, mut rounds) = (f64::INFINITY, 0.0, 0);
@@ -251,7 +251,7 @@ impl MeasuredFile {
     }
 }
 
-/// Stretches of up to `most` rows together, spread evenly.
+/// Returns stretches of up to `most` rows together, spread evenly.
 fn stretches(rows: u64, most: u64) -> Vec<Range<u64>> {
     if rows <= most {
         return (rows > 0).then_some(0..rows).into_iter().collect();
@@ -261,7 +261,7 @@ fn stretches(rows: u64, most: u64) -> Vec<Range<u64>> {
     (0..STRETCHES).map(|i| first(i)..first(i) + each).collect()
 }
 
-/// As many rows of a batch as have up to `most` bytes, but one at least; and their bytes.
+/// Returns as many rows of a batch as have up to `most` bytes, but at least one, and their bytes.
 fn fitting(mut batch: RecordBatch, most: u64) -> (RecordBatch, u64) {
     loop {
         let bytes = logical_bytes(&batch);
@@ -272,7 +272,7 @@ fn fitting(mut batch: RecordBatch, most: u64) -> (RecordBatch, u64) {
     }
 }
 
-/// Bytes of all values, each counted as often as it is there.
+/// Returns the bytes of all values, each counted as often as it occurs.
 fn logical_bytes(batch: &RecordBatch) -> u64 {
     batch.columns().iter().fold(0, |sum, array| sum.saturating_add(array_bytes(&array.to_data())))
 }
@@ -300,12 +300,12 @@ fn array_bytes(data: &ArrayData) -> u64 {
     }
 }
 
-/// Bytes that a sample may have, so that whatever is done with it takes a small part of the budget.
+/// Returns the maximum bytes of a sample, so that anything that is done with it takes a small part of the budget.
 pub(super) fn sample_bytes(budget: Duration) -> u64 {
     ((budget.as_secs_f64() * BYTES_A_SECOND) as u64).clamp(FEWEST_BYTES, SAMPLE_BYTES)
 }
 
-/// Writes as the file is: its most used codec, no Arrow schema.
+/// Returns properties like those of the file: its most used codec, no Arrow schema.
 pub(super) fn like(metadata: &ParquetMetaData) -> Result<WriterPropertiesBuilder> {
     let compression = main_codec(metadata)?;
     let codec = match compression {
@@ -317,9 +317,9 @@ pub(super) fn like(metadata: &ParquetMetaData) -> Result<WriterPropertiesBuilder
     Ok(WriterProperties::builder().set_compression(compression).set_arrow_schema(false))
 }
 
-/// The codec that most bytes of a file have.
+/// Returns the codec of most bytes of a file.
 ///
-/// Fails where the footer is wrong.
+/// Fails if the footer is wrong.
 pub fn main_codec(metadata: &ParquetMetaData) -> Result<Codec> {
     let mut sums: Vec<(Codec, u64)> = Vec::new();
     for group in metadata.row_groups().take(LOOKED_AT) {
@@ -335,7 +335,7 @@ pub fn main_codec(metadata: &ParquetMetaData) -> Result<Codec> {
     Ok(sums.into_iter().max_by_key(|(_, bytes)| *bytes).map_or(Codec::Uncompressed, |(codec, _)| codec))
 }
 
-/// The limits that hold for what is looked at beside the rows.
+/// Returns the limits for reading other parts than the rows.
 pub(super) fn limits() -> Arc<Limits> {
     Arc::default()
 }
@@ -344,24 +344,24 @@ pub(super) fn wrong(error: arrow_schema::ArrowError) -> Error {
     Error::caused_by(ErrorKind::Unsupported, "a sample of the rows", error)
 }
 
-/// Rows of the largest sample.
+/// Maximum number of rows of a sample.
 pub(super) const SAMPLE_ROWS: u64 = 1 << 18;
 const SAMPLE_BYTES: u64 = 64 << 20;
 const FEWEST_BYTES: u64 = 1 << 20;
-/// Times that little is decoded to see how long it takes, and what they take together.
+/// Maximum number of rounds of a short measurement, and the seconds that they must take together.
 const MOST_ROUNDS: usize = 100;
 const LEAST_SECONDS: f64 = 2e-3;
-/// A sample is written and read again some dozen times.
+/// Assumed speed. A sample is written and read some dozen times.
 const BYTES_A_SECOND: f64 = 6.4e6;
-/// Rows that tell how large rows are.
+/// Number of rows that show how large rows are.
 const FIRST_LOOK: u64 = 64;
 const FIRST_BATCH: usize = 8;
-/// What is decoded at once.
+/// Maximum bytes and rows that are decoded at once.
 const BATCH_BYTES: u64 = 4 << 20;
 const MOST_AT_ONCE: u64 = 8_192;
-/// Parts of a sample.
+/// Number of stretches of a sample.
 const STRETCHES: u64 = 8;
-/// Row groups whose codecs are looked at.
+/// Number of row groups whose codecs are counted.
 const LOOKED_AT: usize = 8;
 
 #[cfg(test)]

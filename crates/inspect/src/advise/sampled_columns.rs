@@ -9,38 +9,38 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Columns of a table that are tried together, all below each of them.
+/// Root columns that are tried together, each with all columns below it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SampledColumns {
-    /// Their numbers, ascending.
+    /// Their indexes, ascending.
     pub(super) roots: Vec<usize>,
-    /// The part of the file's columns that they are.
+    /// Their share of the file's columns.
     pub(super) share: f64,
-    /// How many bytes of the file stand behind one of each; `None` if they are all.
+    /// How many bytes of the file one byte of each stands for. `None` if they are all columns.
     pub(super) weights: Option<Vec<f64>>,
 }
 
 /// The columns of a table in lots, those with most to gain first.
 #[derive(Debug)]
 pub(super) struct Lots {
-    /// What is tried as a table: all columns, or of very many some with most bytes, and others that are spread evenly and stand for the
-    /// rest.
+    /// The lot that is tried as a table: all columns or, if there are very many, some with most bytes, and others that
+    /// are spread evenly and stand for the rest.
     pub(super) first: SampledColumns,
-    /// Columns that may get another type and are not among the first.
+    /// Lots of columns that may get another type and are not in the first one.
     pub(super) others: Vec<SampledColumns>,
-    /// Columns with so many below them that they are not tried.
+    /// Root columns with so many columns below them that they are not tried.
     pub(super) too_wide: Vec<usize>,
 }
 
 impl SampledColumns {
-    /// All columns of a table.
+    /// Returns all columns of a table.
     pub(super) fn all(schema: &Schema) -> Self {
         SampledColumns { roots: (0..schema.fields().len()).collect(), share: 1.0, weights: None }
     }
 }
 
 impl Lots {
-    /// Of a file whose columns are known, and are asked for this.
+    /// Divides the columns of a file, whose sizes are known, and which queries use like this.
     pub(super) fn of(input: &ColumnSource, asked: &BTreeMap<String, AskedColumn>, advice: &Advice) -> Self {
         let schema = input.metadata.schema();
         let roots = 0..schema.fields().len();
@@ -81,7 +81,7 @@ impl Lots {
     }
 }
 
-/// How many of the first roots have up to so many columns, but one at least.
+/// Returns how many of the first roots have up to `most` columns, but at least one.
 fn counted(schema: &Schema, roots: &[usize], most: usize) -> usize {
     let mut columns = 0;
     let fits = |root: &&usize| {
@@ -91,7 +91,7 @@ fn counted(schema: &Schema, roots: &[usize], most: usize) -> usize {
     roots.iter().take_while(fits).count().max(1).min(roots.len())
 }
 
-/// Some of these roots, spread evenly.
+/// Returns some of these roots, spread evenly.
 fn spread(schema: &Schema, roots: &[usize]) -> Vec<usize> {
     let columns: usize = roots.iter().map(|root| schema.columns_of(*root).len()).sum();
     let step = columns.div_ceil(LOT_COLUMNS / 2).max(1);
@@ -107,7 +107,7 @@ fn share(schema: &Schema, roots: &[usize]) -> f64 {
     columns as f64 / schema.num_columns().max(1) as f64
 }
 
-/// Whether a column of the table may be too wide, a list of one, or VARIANT: what is not is passed over where there are very many.
+/// Whether a column may be too wide, a list of one, or VARIANT. With very many columns, the others are skipped.
 fn may_have_another_type(schema: &Schema, mut leaves: Range<usize>) -> bool {
     leaves.any(|leaf| {
         let leaf = schema.column(leaf);
@@ -115,9 +115,10 @@ fn may_have_another_type(schema: &Schema, mut leaves: Range<usize>) -> bool {
     })
 }
 
-/// Tables of more columns are not tried as a whole: each reader and writer of them would take a large part of the budget.
+/// Maximum number of columns of a table that is tried as a whole: each of its readers and writers would take a large
+/// part of the budget.
 const MOST_COLUMNS: usize = 1_000;
-/// Columns that are tried together then.
+/// Number of columns of a lot in larger tables.
 const LOT_COLUMNS: usize = 256;
 
 #[cfg(test)]

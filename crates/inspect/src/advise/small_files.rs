@@ -10,15 +10,15 @@ use arrow_select::concat::concat_batches;
 use marquetry_base::{Error, Result};
 use std::time::Duration;
 
-/// Whether files that are read as one table are better merged: some of them are written as one, and their bytes and the time that
-/// reading them takes compared. `files` have a name each.
+/// Determines whether files that are read as one table are better merged. Some of them are written as one file, to
+/// compare the bytes and the reading time. Each of `files` has a name.
 ///
-/// Files of 96 MiB and more are left alone, three quarters of the 128 MiB that a file should have; of fewer than five small files, and of
-/// files of different types, nothing is said.
+/// Files of 96 MiB and more are left alone: three quarters of the 128 MiB that a file should have. Fewer than five
+/// small files, and files of different types, result in no recommendation.
 ///
-/// `budget` is how long it may take: fewer files are looked at where it is short.
+/// `budget` limits the time: if it is short, fewer files are examined.
 ///
-/// Fails where reading a file fails, and names it.
+/// Fails if reading a file fails, and names that file.
 pub fn advise_merging(files: &[(String, ColumnSource)], budget: Duration) -> Result<Option<Finding>> {
     let time = TimeLeft::of(budget);
     let small: Vec<_> = files
@@ -77,10 +77,10 @@ pub fn advise_merging(files: &[(String, ColumnSource)], budget: Duration) -> Res
     ))
 }
 
-/// What a file should have.
+/// Recommended bytes of a file.
 const FILE_BYTES: u64 = 128 << 20;
 const SMALL_BYTES: u64 = FILE_BYTES / 4 * 3;
 const FEWEST_FILES: usize = 5;
-/// Files that are read.
+/// Maximum number of files that are read.
 const MOST_READ: usize = 16;
 const ROWS_OF_EACH: u64 = 1 << 14;

@@ -14,7 +14,8 @@ use marquetry_base::Result;
 use marquetry_core::predicate::{ColumnPath, Comparison, Literal, Predicate};
 use std::collections::{BTreeMap, HashSet};
 
-/// The order that is best for the queries; without queries, the one with the fewest bytes. `None` if no order brings much.
+/// Finds the order that is best for the queries or, without queries, has the fewest bytes. `None` if no order helps
+/// much.
 pub(super) fn sort_order(
     input: &ColumnSource,
     sample: &Sample,
@@ -57,7 +58,7 @@ pub(super) fn sort_order(
     search.finding(&best)
 }
 
-/// An order, and what it makes of the sample.
+/// An order, and its effect on the sample.
 struct Tried {
     keys: Vec<usize>,
     bytes: u64,
@@ -70,10 +71,10 @@ struct Search<'a> {
     sample: &'a Sample,
     queries: &'a [Query],
     time: TimeLeft,
-    /// Rows in each row group, so that the sample has as many as the file.
+    /// Number of rows of a row group, so that the sample has as many row groups as the file.
     group_rows: usize,
     page_rows: usize,
-    /// Bytes of the sample as its rows are.
+    /// Bytes of the sample in its present order.
     bytes: u64,
     decode: f64,
 }
@@ -103,7 +104,8 @@ impl<'a> Search<'a> {
         MeasuredFile::write(batch, properties.build())
     }
 
-    /// Columns of the table that may be sorted by: those that queries compare, or those with the fewest different values first.
+    /// Returns the columns that rows may be sorted by: those that queries compare, or those with the fewest distinct
+    /// values first.
     fn candidates(&self, asked: &BTreeMap<String, AskedColumn>) -> Vec<usize> {
         let schema = self.sample.batch.schema();
         let is_compared = |name: &str| asked.get(name).is_some_and(|asked| asked.is_compared);
@@ -111,7 +113,7 @@ impl<'a> Search<'a> {
         let mut sized: Vec<(bool, usize, usize)> = fields
             .filter(|(_, field)| is_sortable(field.data_type()))
             .map(|(i, field)| (!is_compared(field.name()), distinct(self.sample.batch.column(i)), i))
-            // Where all values are the same there is no order.
+            // A single value has no order.
             .filter(|(_, distinct, _)| *distinct > 1)
             .collect();
         if !self.queries.is_empty() && sized.iter().any(|(is_other, ..)| !is_other) {
@@ -145,7 +147,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What is told of an order, if it brings enough.
+    /// Returns the recommendation of an order, if it helps enough.
     fn finding(&self, best: &Tried) -> Result<Option<Finding>> {
         let name = |column: &usize| self.sample.batch.schema().field(*column).name().clone();
         let names: Vec<String> = best.keys.iter().map(name).collect();
@@ -199,7 +201,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A few queries for one value of a column each, values that are there.
+/// Returns a few queries, each for one value of a column that occurs.
 pub(super) fn point_queries(sample: &Sample, column: usize) -> Result<Vec<Query>> {
     let array = sample.batch.column(column);
     let schema = sample.batch.schema();
@@ -207,7 +209,7 @@ pub(super) fn point_queries(sample: &Sample, column: usize) -> Result<Vec<Query>
     let step = (array.len() / ASKED_VALUES).max(1);
     let places: UInt32Array = (0..array.len()).step_by(step).map(|row| row as u32).collect();
     let values = arrow_select::take::take(array, &places, None).map_err(wrong)?;
-    // Of some types there are no literals.
+    // Some types have no literals.
     let Ok(values) = literals(&values) else { return Ok(Vec::new()) };
     let query = |literal: Literal| {
         Query::new(Predicate::Compare { column: ColumnPath::from(name), is: Comparison::Eq, literal })
@@ -219,7 +221,7 @@ fn is_sortable(data_type: &DataType) -> bool {
     !data_type.is_nested() && !matches!(data_type, DataType::Null | DataType::Dictionary(..))
 }
 
-/// How many different values the first rows have.
+/// Returns the number of distinct values in the first rows.
 fn distinct(array: &ArrayRef) -> usize {
     let array = array.slice(0, array.len().min(COUNTED_ROWS));
     let Ok(converter) = RowConverter::new(vec![SortField::new(array.data_type().clone())]) else { return 0 };
@@ -227,7 +229,7 @@ fn distinct(array: &ArrayRef) -> usize {
     rows.iter().collect::<HashSet<_>>().len()
 }
 
-/// The rows in the order of the columns, nulls last. Rows that are equal stay as they were.
+/// Sorts the rows by the columns, nulls last. Equal rows keep their order.
 fn sorted(batch: &RecordBatch, keys: &[usize]) -> Result<RecordBatch> {
     let options = SortOptions { descending: false, nulls_first: false };
     let field = |i: &usize| SortField::new_with_options(batch.column(*i).data_type().clone(), options);
@@ -239,22 +241,22 @@ fn sorted(batch: &RecordBatch, keys: &[usize]) -> Result<RecordBatch> {
     take_record_batch(batch, &UInt32Array::from(order)).map_err(wrong)
 }
 
-/// A file of fewer rows gains nothing by an order.
+/// Minimum number of rows of a file that gains by an order.
 const FEWEST_ROWS: u64 = 4_096;
 const MOST_KEYS: usize = 3;
-/// How many columns are tried as the first, second and third key.
+/// Number of columns that are tried as the first, second and third key.
 const TRIED: [usize; MOST_KEYS] = [6, 4, 2];
-/// An order that saves less is not worth it.
+/// Minimum saving of an order that is worthwhile.
 const LEAST_SAVING: f64 = 0.05;
-/// Nor is one that lets queries skip no more of the rows.
+/// Minimum share of the rows that it lets queries skip in addition.
 const LEAST_GAIN: f64 = 0.1;
-/// An order that queries gain by may cost so much.
+/// Maximum growth of the file for an order by which queries gain.
 const MOST_GROWTH: f64 = 1.1;
-/// Rows of a page, as the writer has them.
+/// Number of rows of a page, as the writer limits it.
 const PAGE_ROWS: usize = 20_000;
-/// Values that are asked for where there are no queries.
+/// Number of values that are asked for if there are no queries.
 const ASKED_VALUES: usize = 16;
-/// Row groups that a sample is written with.
+/// Maximum number of row groups that a sample is written with.
 const MOST_GROUPS: usize = 64;
-/// Rows in which different values are counted.
+/// Number of rows in which distinct values are counted.
 const COUNTED_ROWS: usize = 1 << 16;

@@ -1,9 +1,9 @@
-//! How long there is to measure.
+//! The time that is left to measure.
 
 use marquetry_base::Stopwatch;
 use std::time::Duration;
 
-/// A part of a budget, and when it began.
+/// A time budget, and when it began.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimeLeft {
     watch: Stopwatch,
@@ -15,12 +15,12 @@ impl TimeLeft {
         TimeLeft { watch: Stopwatch::start(), budget }
     }
 
-    /// A share of what is left, from 0 to 1, which begins now.
+    /// Returns a share of the time that is left, from 0 to 1, which begins now.
     pub(super) fn share(self, share: f64) -> Self {
         TimeLeft::of(self.budget.saturating_sub(self.watch.elapsed()).mul_f64(share))
     }
 
-    /// What is left, but so much at least, which may be more than there is; it begins now.
+    /// Returns the time that is left, but at least `least`, even if that is more. It begins now.
     pub(super) fn at_least(self, least: Duration) -> Self {
         TimeLeft::of(self.budget.saturating_sub(self.watch.elapsed()).max(least))
     }

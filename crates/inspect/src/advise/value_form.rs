@@ -9,16 +9,16 @@ use arrow_schema::DataType;
 use marquetry_base::datetime_text::date;
 use marquetry_variant::json;
 
-/// What the values that were seen have in common.
+/// What the values so far have in common.
 #[derive(Debug, Clone)]
 pub(super) enum ValueForm {
-    /// Integers between two.
+    /// Integers within a range.
     Integers {
         least: i64,
         greatest: i64,
         seen: u64,
     },
-    /// Integers without a sign, up to one.
+    /// Unsigned integers up to a maximum.
     Unsigned {
         greatest: u64,
         seen: u64,
@@ -26,7 +26,7 @@ pub(super) enum ValueForm {
     Texts(TextForms),
 }
 
-/// Which forms all texts have that were seen.
+/// The forms that all texts so far have.
 #[derive(Debug, Clone)]
 pub(super) struct TextForms {
     seen: u64,
@@ -35,11 +35,12 @@ pub(super) struct TextForms {
     is_uuid: bool,
     is_boolean: bool,
     is_json: bool,
-    /// Digits before the point at most, and behind it always; `None` if that differs.
+    /// Maximum number of digits before the point, and the number of digits behind it in all texts. `None` if that
+    /// differs.
     decimal: Option<(usize, Option<usize>)>,
 }
 
-/// What a column could be.
+/// What a column could become.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Wanted {
     Type(NewType),
@@ -47,7 +48,7 @@ pub(super) enum Wanted {
 }
 
 impl ValueForm {
-    /// For columns of a type that may be too wide.
+    /// Creates the form of a column, if its type may be too wide.
     pub(super) fn of(data_type: &DataType) -> Option<Self> {
         Some(match data_type {
             DataType::Int64 => ValueForm::Integers { least: i64::MAX, greatest: i64::MIN, seen: 0 },
@@ -65,7 +66,7 @@ impl ValueForm {
         })
     }
 
-    /// Looks at more values. Returns whether there is still a type that may do.
+    /// Adds more values. Returns whether any type may still fit.
     pub(super) fn add(&mut self, array: &ArrayRef) -> bool {
         match self {
             ValueForm::Integers { least, greatest, seen } => {
@@ -100,7 +101,7 @@ impl ValueForm {
         }
     }
 
-    /// The type that fits all values that were seen; `None` if there were no values.
+    /// Returns the type that fits all values so far, or `None` if there were no values.
     pub(super) fn wanted(&self) -> Option<Wanted> {
         if self.seen() == 0 {
             return None;
@@ -122,7 +123,7 @@ impl TextForms {
     fn add(&mut self, text: &str) -> bool {
         self.seen += 1;
         self.is_integer = self.is_integer && text.parse::<i64>().is_ok_and(|value| value.to_string() == text);
-        // The text of years beyond four digits has another form.
+        // Years beyond four digits are written in another form.
         self.is_date = self.is_date && text.len() == 10 && date(text).is_some();
         self.is_uuid = self.is_uuid && parse_uuid(text).is_some();
         self.is_boolean = self.is_boolean && matches!(text, "true" | "false");
@@ -156,7 +157,7 @@ impl TextForms {
     }
 }
 
-/// The form of decimals with one more; `None` if it is none, or would not come back as the same text.
+/// Adds a decimal to the form. Returns `None` if the text is not a decimal, or would not be restored as the same text.
 fn with_decimal((most, scale): (usize, Option<usize>), text: &str) -> Option<(usize, Option<usize>)> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (before, behind) = digits.split_once('.')?;

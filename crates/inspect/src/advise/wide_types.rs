@@ -16,8 +16,8 @@ use marquetry_base::Result;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Columns of the table that could have another type, the largest first. Their values are all read, as far as there is time. `columns` are
-/// what is advised of each column of the file, by its number.
+/// Finds root columns that could have another type, the largest first. All of their values are read, as far as there is
+/// time. `columns` are the recommendations for each column of the file, by its index.
 pub(super) fn wide_types(
     input: &ColumnSource,
     sample: &Sample,
@@ -46,7 +46,7 @@ pub(super) fn wide_types(
             continue;
         }
         let read = read_all(input, root, &mut form, sample, time)?;
-        // Another value may have another form.
+        // A later value may have another form.
         let Some(wanted) = form.wanted() else { continue };
         let confidence = Confidence::of(read.max(sample.rows()), input.metadata.num_rows());
         let finding = match wanted {
@@ -58,7 +58,8 @@ pub(super) fn wide_types(
     Ok(looked)
 }
 
-/// Shows all values of a column to a form, as long as it has time, and a type fits. Returns how many rows were read.
+/// Passes all values of a column to a form, as long as there is time and a type fits. Returns the number of rows that
+/// were read.
 fn read_all(
     input: &ColumnSource,
     root: usize,
@@ -82,8 +83,9 @@ fn read_all(
     Ok(rows)
 }
 
-/// A narrower type, measured against the column as it is advised to be written, by which it may need no other type: with a codec that
-/// leaves nothing of bytes that are all zero, say. A column of another type keeps the codec, but not the encoding.
+/// Recommends a narrower type, measured against the column as it is recommended to be written. That may make another
+/// type needless, for example with a codec that compresses bytes which are all zero to nothing. A column of another
+/// type keeps the codec, but not the encoding.
 fn narrower(
     input: &ColumnSource,
     field: &FieldRef,
@@ -121,7 +123,7 @@ fn narrower(
     ))
 }
 
-/// Text that is JSON as VARIANT, shredded as its values are.
+/// Recommends VARIANT, shredded by the shape of its values, for text that is JSON.
 fn variant(
     input: &ColumnSource,
     field: &FieldRef,
@@ -165,8 +167,8 @@ fn type_name(data_type: &DataType) -> &'static str {
     }
 }
 
-/// A type that saves fewer bytes, and less time, is not worth it.
+/// Minimum saving of bytes, or of time, for a type that is worthwhile.
 const LEAST_SAVING: f64 = 0.03;
 const LEAST_SPEED: f64 = 0.2;
-/// Rows that a shape is inferred from.
+/// Number of rows that a shape is inferred from.
 const INFERRED_ROWS: usize = 4_096;

@@ -9,19 +9,19 @@ use marquetry_base::{Error, Result};
 use marquetry_core::schema::no_such_column;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// The leaves that both files have, in the left one's order, and those that cannot be compared. The columns of the key are always among
-/// the first.
+/// Returns the leaves that both files have, in the order of the left one, and the columns that cannot be compared. The
+/// columns of the key are always among the first.
 pub(super) fn comparable(
     left: &DiffFile,
     right: &DiffFile,
     options: &DiffOptions,
 ) -> Result<(Vec<String>, Vec<String>)> {
     check_key(left, right, &options.key)?;
-    // Rows that belong together have the same key: to compare it, too, finds nothing more.
+    // Rows that belong together have the same key: comparing it, too, finds nothing more.
     let chosen = options.columns.as_ref().map(|chosen| [&chosen[..], &options.key].concat());
     let of = |file: &DiffFile| columns(&file.metadata, chosen.as_deref()).map_err(|error| file.named(error));
     let (lefts, rights) = (of(left)?, of(right)?);
-    // Of columns of one path, as `s."x.y"` and `s.x.y` are here, the first is compared with the first.
+    // Of several columns with one path, such as `s."x.y"` and `s.x.y`, the first is compared with the first.
     let mut types: HashMap<&str, VecDeque<&DataType>> = HashMap::new();
     for column in &rights {
         types.entry(&column.path).or_default().push_back(column.field.data_type());
@@ -35,7 +35,7 @@ pub(super) fn comparable(
     let (names, others): (Vec<&Column>, Vec<&Column>) =
         lefts.iter().partition(|column| is_comparable(column));
     let others: Vec<&Column> = others.into_iter().chain(rights.iter().filter(is_new)).collect();
-    // Parts of a VARIANT that is shredded in two ways say nothing by themselves.
+    // Parts of a VARIANT that is shredded in two ways mean nothing by themselves.
     let unlike: HashSet<&str> = others.iter().filter_map(|column| column.variant.as_deref()).collect();
     let is_at = |path: &str, variant: &str| {
         path.strip_prefix(variant).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -59,7 +59,7 @@ pub(super) fn comparable(
     Ok((names, others))
 }
 
-/// Fails if a column of the key is none that both files have at the top level, with values that can be compared.
+/// Fails if a column of the key is not at the top level of both files, or has values that cannot be compared.
 fn check_key(left: &DiffFile, right: &DiffFile, key: &[String]) -> Result<()> {
     for name in key {
         let (left, right) = (key_type(left, name)?, key_type(right, name)?);
@@ -91,5 +91,5 @@ fn key_type(file: &DiffFile, name: &str) -> Result<DataType> {
     Err(file.named(error))
 }
 
-/// Columns that an error names.
+/// Number of columns that an error names.
 const NAMED: usize = 5;

@@ -22,20 +22,20 @@ pub struct DiffFile {
     pub(crate) source: Arc<dyn Source>,
     pub(crate) metadata: ArrowReaderMetadata,
     pub(crate) options: ArrowReaderOptions,
-    /// Types that columns are read as, by path.
+    /// The types that columns are read as, by path.
     pub(crate) types: HashMap<String, DataType>,
     name: Option<Arc<str>>,
 }
 
 impl DiffFile {
-    /// Reads the footer. What `options` say of text, time zones, INT96 and damage counts.
+    /// Reads the footer. The `options` on text, time zones, INT96 and damage apply.
     pub fn open(source: Arc<dyn Source>, options: ArrowReaderOptions) -> Result<Self> {
         let metadata = ArrowReaderMetadata::load(source.clone(), options.clone())?;
         let (metadata, types) = with_wide_keys(metadata, &options)?;
         Ok(DiffFile { source, metadata, options, types, name: None })
     }
 
-    /// The file read with other options, and some columns as other types.
+    /// Returns the file read with other options, and with some columns as other types.
     pub(super) fn read_as(
         &self,
         options: ArrowReaderOptions,
@@ -54,7 +54,7 @@ impl DiffFile {
         DiffFile { name: Some(name.into()), ..self }
     }
 
-    /// The error, which names the file if it has a name.
+    /// Adds the name of the file, if it has one, to an error.
     pub(crate) fn named(&self, error: Error) -> Error {
         match &self.name {
             Some(name) => error.in_file(name.clone()),
@@ -75,7 +75,7 @@ impl DiffFile {
         builder.with_columns(columns.iter().cloned())
     }
 
-    /// The rows of these numbers, which ascend, with these columns.
+    /// Reads the rows with these ascending numbers, with these columns.
     pub fn rows_at(&self, rows: &[u64], columns: &[String]) -> Result<RecordBatch> {
         self.read_at(rows, columns).map_err(|error| self.named(error))
     }
@@ -112,7 +112,7 @@ impl DiffFile {
         Ok(FileRows { reader, file: self.clone() })
     }
 
-    /// The same of some rows, which begin with a row group.
+    /// Reads some rows, which begin with a row group.
     pub(crate) fn rows(
         &self,
         columns: &[String],
@@ -134,7 +134,7 @@ impl DiffFile {
         self.file_rows(reader)
     }
 
-    /// Logs a hash of each row, and of its key if there is any.
+    /// Logs a hash of each row, and of its key if there is one.
     pub(crate) fn scan<L: RowSink>(&self, mut reader: FileRows, key: &[String], mut log: L) -> Result<L> {
         while let Some(batch) = reader.next_batch() {
             let (keys, rows) = DiffFile::hashes(&batch?, key);
@@ -143,7 +143,7 @@ impl DiffFile {
         Ok(log)
     }
 
-    /// Hashes of the rows of a batch: of their keys, if there are any, and of all values.
+    /// Returns hashes of the rows of a batch: of their keys, if there are any, and of all values.
     pub(crate) fn hashes(batch: &RecordBatch, key: &[String]) -> (Vec<u64>, Vec<u64>) {
         let keys = match key {
             [] => Vec::new(),
@@ -155,7 +155,7 @@ impl DiffFile {
 
 type Builder = ParquetRecordBatchReaderBuilder<Arc<dyn Source>>;
 
-/// Rows of a file in the reading.
+/// The rows of a file while they are read.
 pub(crate) struct FileRows {
     reader: ParquetRecordBatchReader,
     file: DiffFile,
@@ -166,13 +166,13 @@ impl FileRows {
         RecordBatchReader::schema(&self.reader)
     }
 
-    /// The next rows. Errors name the file.
+    /// Returns the next rows. Errors name the file.
     pub(crate) fn next_batch(&mut self) -> Option<Result<RecordBatch>> {
         Some(self.reader.next_batch()?.map_err(|error| self.file.named(error)))
     }
 }
 
-/// Hashes of the rows of a batch, by those of its columns that are wanted.
+/// Returns hashes of the rows of a batch, over those of its columns that are wanted.
 fn row_hashes(batch: &RecordBatch, is_wanted: impl Fn(&str) -> bool) -> Vec<u64> {
     let mut rows = vec![0; batch.num_rows()];
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
@@ -183,7 +183,7 @@ fn row_hashes(batch: &RecordBatch, is_wanted: impl Fn(&str) -> bool) -> Vec<u64>
     rows
 }
 
-/// The hashes of each column, by its name.
+/// Returns the hashes of each column, by its name.
 pub(crate) fn column_hashes(batch: &RecordBatch) -> Vec<(String, Vec<u64>)> {
     let fields = batch.schema_ref().fields().iter().zip(batch.columns());
     fields
@@ -193,5 +193,5 @@ pub(crate) fn column_hashes(batch: &RecordBatch) -> Vec<(String, Vec<u64>)> {
         .collect()
 }
 
-/// Rows that are hashed at once: what they take stays in the processor's caches.
+/// Number of rows that are hashed at once, so that they stay in the processor's caches.
 const BATCH_ROWS: usize = 8_192;

@@ -1,4 +1,4 @@
-//! In what footers differ: schemas, metadata, layouts and statistics.
+//! The differences between footers: schemas, metadata, layouts and statistics.
 
 use crate::stats::{ColumnStats, StatsOptions, footer_stats};
 use crate::value_texts::value_texts;
@@ -12,13 +12,13 @@ use marquetry_core::schema::{Node, NodeKind, Schema};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Display;
 
-/// What a difference is about.
+/// The subject of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Aspect {
-    /// Which columns there are, their types, and how often they occur.
+    /// Columns, their types, and their repetition.
     Schema,
-    /// Key-value metadata, and who wrote the file.
+    /// Key-value metadata, and the writer of the file.
     Metadata,
     /// Bounds and counts of columns, over all row groups.
     Statistics,
@@ -27,7 +27,7 @@ pub enum Aspect {
 }
 
 impl Aspect {
-    /// Its name: `schema`, `metadata`, `statistics`, `layout`.
+    /// Returns the name: `schema`, `metadata`, `statistics`, `layout`.
     pub fn name(self) -> &'static str {
         match self {
             Aspect::Schema => "schema",
@@ -38,25 +38,27 @@ impl Aspect {
     }
 }
 
-/// A fact that is another one in both files.
+/// A fact that differs between both files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// What it is about.
+    /// Its subject.
     pub aspect: Aspect,
-    /// The column that it is a fact of, or the key of metadata, with the field where that is a stored Arrow schema; `None` for the file.
+    /// The column that it is about, or the key of metadata, with the field if that is a stored Arrow schema. `None` for
+    /// the file.
     pub of: Option<String>,
-    /// Which fact: `type`, `encodings`, `nulls`, ...
+    /// The name of the fact: `type`, `encodings`, `nulls`, ...
     pub fact: &'static str,
-    /// What it is in the left file; `None` where there is none.
+    /// Its value in the left file, or `None` if there is none.
     pub left: Option<String>,
-    /// What it is in the right file.
+    /// Its value in the right file, or `None` if there is none.
     pub right: Option<String>,
 }
 
-/// All differences of two footers: of schemas first, of each aspect in the order of the left file's columns.
+/// Returns all differences between two footers: those of the schemas first, and those of each aspect in the order of
+/// the left file's columns.
 ///
-/// Nothing but the footers is read. Fails if a footer has a chunk that cannot be read.
+/// Only the footers are read. Fails if a footer has a chunk that cannot be read.
 ///
 /// ```
 /// use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -94,7 +96,7 @@ impl Differences {
     }
 }
 
-/// Which of the columns with one path each is, counted from 0: a path alone does not tell them apart.
+/// Numbers the columns with the same path, counted from 0: a path alone does not tell them apart.
 fn numbered<T>(columns: Vec<T>, path: impl Fn(&T) -> &str) -> Vec<((String, usize), T)> {
     let mut seen = HashMap::<String, usize>::new();
     let key = |column: &T| {
@@ -106,7 +108,7 @@ fn numbered<T>(columns: Vec<T>, path: impl Fn(&T) -> &str) -> Vec<((String, usiz
     keys.into_iter().zip(columns).collect()
 }
 
-/// Every field of a schema: its dotted path and number, and what it is.
+/// Returns every field of a schema: its dotted path and number, and its description.
 fn fields(schema: &Schema) -> Vec<((String, usize), String)> {
     let mut out = Vec::new();
     schema.fields().iter().for_each(|field| add_field(schema, field, "", &mut out));
@@ -181,7 +183,7 @@ fn metadata(left: &ParquetMetaData, right: &ParquetMetaData, out: &mut Differenc
     out.compare(Aspect::Metadata, None, "created by", (left.created_by(), right.created_by()));
 }
 
-/// In what stored Arrow schemas differ, whose text says nothing to who reads it.
+/// Compares the types in stored Arrow schemas, whose texts mean nothing to a reader.
 fn stored_types(left: Option<&str>, right: Option<&str>, out: &mut Differences) {
     let types = |text: Option<&str>| {
         let schema = text.and_then(parse_stored)?;
@@ -209,7 +211,7 @@ fn statistics(left: &ArrowReaderMetadata, right: &ArrowReaderMetadata, out: &mut
     for (key, left) in &lefts {
         let Some(right) = of_right.get(key) else { continue };
         let of = Some(left.column.as_str());
-        // What one file does not tell is no other value.
+        // A fact that one file does not state is not a different value.
         let are_known = |stats: &ColumnStats| Some(stats.nulls.is_some());
         out.compare(Aspect::Layout, of, "nulls are counted", (are_known(left), are_known(right)));
         if let (nulls @ Some(_), others @ Some(_)) = (left.nulls, right.nulls) {
@@ -229,14 +231,14 @@ fn statistics(left: &ArrowReaderMetadata, right: &ArrowReaderMetadata, out: &mut
 fn bound(stats: &ColumnStats, i: usize) -> Option<String> {
     let bounds = stats.bounds.as_ref()?;
     let text = value_texts(bounds).ok()?.into_iter().nth(i)??;
-    // Which sign a bound that is zero has is up to the writer: it stands for both.
+    // The sign of a bound that is zero is up to the writer: it stands for both zeros.
     match bounds.data_type().is_floating() && text == "-0.0" {
         true => Some("0.0".to_owned()),
         false => Some(text),
     }
 }
 
-/// What all chunks of a column have together.
+/// The layout of all chunks of a column together.
 #[derive(Default)]
 struct ColumnLayout {
     compressed: i64,

@@ -8,12 +8,12 @@ pub(crate) struct Places {
     places: Vec<Place>,
 }
 
-/// What differs, by place.
+/// The differences, by place.
 pub(crate) struct InPlace {
-    /// Places of rows that only the left file has, and only the right one.
+    /// Places of rows that only the left file has, and of those that only the right one has.
     pub(crate) removed: Vec<u64>,
     pub(crate) added: Vec<u64>,
-    /// Places at which both are so: one row became another.
+    /// Places at which both is the case: one row became another.
     pub(crate) changed: Vec<u64>,
     /// The first place whose rows are elsewhere in the other file.
     pub(crate) first_moved: Option<u64>,
@@ -24,7 +24,7 @@ impl Places {
         Places { places }
     }
 
-    /// Which of them are changes, and which only another order.
+    /// Determines which of them are changes, and which only another order.
     pub(crate) fn compare(&self) -> InPlace {
         // How much more often the left file has a row.
         let mut excess: HashMap<u64, i64> = HashMap::new();
@@ -59,7 +59,7 @@ impl Places {
     }
 }
 
-/// Takes out of two ascending lists what both have.
+/// Removes the common numbers from two ascending lists, and returns them.
 fn common(a: &mut Vec<u64>, b: &mut Vec<u64>) -> Vec<u64> {
     let both: Vec<u64> = a.iter().copied().filter(|place| b.binary_search(place).is_ok()).collect();
     a.retain(|place| both.binary_search(place).is_err());

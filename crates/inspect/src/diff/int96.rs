@@ -1,4 +1,4 @@
-//! Units of INT96 timestamps: those that nanoseconds do not reach get a coarser one, the same in both files.
+//! Units of INT96 timestamps: those that do not fit in nanoseconds get a coarser unit, the same in both files.
 
 use super::compared_columns::comparable;
 use super::diff_file::DiffFile;
@@ -13,11 +13,12 @@ use marquetry_base::{Error, Result};
 use marquetry_encoding::{PhysicalType, Values};
 use std::collections::{HashMap, HashSet};
 
-/// Both files, opened with [`Int96Unit::Auto`], with one unit for the INT96 timestamps of each column that is compared: the finest that
-/// holds what it has in both. Each column has its own: one with a year 9999 takes no nanoseconds from the others.
+/// Returns both files, opened with [`Int96Unit::Auto`], with one unit for the INT96 timestamps of each compared column:
+/// the finest that holds its values in both files. Each column has its own unit: one with a year 9999 takes no
+/// nanoseconds from the others.
 ///
-/// [`diff_rows`](crate::diff_rows) does the same; who [reads rows](DiffFile::rows_at) of both gets comparable ones of these. Files that were
-/// opened with other options are as they were.
+/// [`diff_rows`](crate::diff_rows) does the same. Callers that [read rows](DiffFile::rows_at) of both files get
+/// comparable ones from these. Files that were opened with other options are unchanged.
 ///
 /// Fails as comparing rows does.
 pub fn with_fitting_int96(
@@ -28,7 +29,7 @@ pub fn with_fitting_int96(
     in_common_units(left, right, &comparable(left, right, options)?.0)
 }
 
-/// The same of the columns with these names.
+/// Does the same for the columns with these names.
 pub(super) fn in_common_units(
     left: &DiffFile,
     right: &DiffFile,
@@ -57,7 +58,7 @@ pub(super) fn in_common_units(
     Ok((in_units(left, &in_left, &units)?, in_units(right, &in_right, &units)?))
 }
 
-/// Those columns of INT96 that are to get a unit which fits.
+/// Returns the named columns of INT96 for which a fitting unit is wanted.
 fn int96_columns(file: &DiffFile, names: &[String]) -> Result<Vec<Column>> {
     if file.options.int96() != Int96Unit::Auto {
         return Ok(Vec::new());
@@ -71,7 +72,7 @@ fn int96_columns(file: &DiffFile, names: &[String]) -> Result<Vec<Column>> {
     Ok(all)
 }
 
-/// The file whose columns have these units.
+/// Returns the file with these units for its columns.
 fn in_units(file: &DiffFile, columns: &[Column], units: &HashMap<String, TimeUnit>) -> Result<DiffFile> {
     if file.options.int96() != Int96Unit::Auto {
         return Ok(file.clone());
@@ -83,7 +84,7 @@ fn in_units(file: &DiffFile, columns: &[Column], units: &HashMap<String, TimeUni
     file.read_as(file.options.clone().with_int96(Int96Unit::Nanoseconds), typed.collect())
 }
 
-/// The type, with another unit of its timestamps.
+/// Returns the type with another unit for its timestamps.
 fn in_unit(data_type: &DataType, unit: TimeUnit) -> DataType {
     match data_type {
         DataType::Timestamp(_, zone) => DataType::Timestamp(unit, zone.clone()),
@@ -92,7 +93,7 @@ fn in_unit(data_type: &DataType, unit: TimeUnit) -> DataType {
     }
 }
 
-/// Fails if a timestamp has parts that are finer than the unit: rows that differ in them would be the same without them.
+/// Fails if a timestamp has a part that is finer than the unit: rows that differ only in that part would seem the same.
 fn refuse_finer(file: &DiffFile, column: &Column, unit: TimeUnit) -> Result<()> {
     let metadata = file.metadata.metadata();
     let groups: Vec<usize> = (0..metadata.num_row_groups()).collect();

@@ -1,4 +1,4 @@
-//! Whether keys ascend or descend from row to row: then each is there once.
+//! Whether keys ascend or descend from row to row, so that each is unique.
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_row::{RowConverter, SortField};
@@ -6,18 +6,18 @@ use arrow_schema::{DataType, Schema};
 use marquetry_base::{Error, ErrorKind, Result};
 use std::cmp::Ordering;
 
-/// The order of keys of rows that follow each other.
+/// The order of the keys of consecutive rows.
 pub(crate) struct KeyOrder {
     converter: RowConverter,
     columns: Vec<usize>,
-    /// The first key and the last one.
+    /// The first and the last key.
     ends: Option<(Vec<u8>, Vec<u8>)>,
-    /// How each key is to the one before: `Equal` if they are not alike in that. `None` of one row.
+    /// The order of each key to the one before; `Equal` if it is not the same for all. `None` for a single row.
     steps: Option<Ordering>,
 }
 
 impl KeyOrder {
-    /// The order of no rows; `None` if a column is missing, or its type has no order.
+    /// Creates the order of no rows. Returns `None` if a column is missing, or its type has no order.
     pub(crate) fn new(schema: &Schema, key: &[String]) -> Result<Option<Self>> {
         let columns: Option<Vec<usize>> = key.iter().map(|name| schema.index_of(name).ok()).collect();
         let Some(columns) = columns else { return Ok(None) };
@@ -52,7 +52,7 @@ impl KeyOrder {
         Ok(())
     }
 
-    /// PERF: one column of numbers is the most common key, and compared where it is.
+    /// PERF: a single column of numbers is the most common key, and is compared in place.
     fn add_words(&mut self, column: &ArrayRef) {
         if column.null_count() > 0 {
             self.steps = Some(Ordering::Equal);
@@ -60,7 +60,7 @@ impl KeyOrder {
         }
         let data = column.to_data();
         let words = &data.buffer::<i64>(0)[..data.len()];
-        // In bytes they are ordered as in numbers.
+        // These bytes have the order of the numbers.
         let key = |word: i64| ((word as u64) ^ (1 << 63)).to_be_bytes();
         self.join(&key(words[0]), &key(words[words.len() - 1]));
         let Some((first, second)) = words.first().zip(words.get(1)) else { return };
@@ -69,7 +69,7 @@ impl KeyOrder {
         self.step(if is_alike { step } else { Ordering::Equal });
     }
 
-    /// Rows that begin and end with these keys follow.
+    /// Appends rows that begin and end with these keys.
     fn join(&mut self, first: &[u8], last: &[u8]) {
         let first = match self.ends.take() {
             Some((first_of_all, before)) => {
@@ -92,7 +92,7 @@ impl KeyOrder {
         self.steps != Some(Ordering::Equal)
     }
 
-    /// Whether they do over stretches of rows that follow each other.
+    /// Whether keys ascend, or descend, over consecutive stretches of rows.
     pub(crate) fn holds_over<'a>(stretches: impl Iterator<Item = &'a KeyOrder>) -> bool {
         let (mut steps, mut last): (Option<Ordering>, Option<&[u8]>) = (None, None);
         for stretch in stretches {
@@ -109,7 +109,7 @@ impl KeyOrder {
     }
 }
 
-/// Whether values are numbers of 64 bits with a sign.
+/// Whether values are signed 64-bit numbers.
 fn is_words(data_type: &DataType) -> bool {
     use DataType::*;
     matches!(data_type, Int64 | Timestamp(..) | Time64(_) | Date64 | Duration(_))

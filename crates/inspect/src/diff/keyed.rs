@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// What became of the rows of the left file.
+/// The result of comparing rows by their keys.
 #[derive(Default)]
 pub(crate) struct ByKey {
     pub(crate) removed: u64,
@@ -19,7 +19,7 @@ pub(crate) struct ByKey {
     pub(crate) first_moved: Option<u64>,
 }
 
-/// Of each kind `samples` rows are kept, and of those that were changed `most_changed`, the first ones.
+/// Compares rows by their keys. Keeps the first `samples` rows of each kind, and the first `most_changed` changed rows.
 ///
 /// Fails if two rows of a file have the same key.
 pub(crate) fn compare(
@@ -32,7 +32,7 @@ pub(crate) fn compare(
     let mut rows = Rows::default();
     for part in 0..left.num_parts() {
         compare_part(left, right, part, &mut rows, &mut found)?;
-        // Not at each part, so that it does not take long; not only at the end, so that it does not take much.
+        // Not for each part, which would take long, and not only at the end, which would take much memory.
         keep_first(&mut found, samples, most_changed, SLACK);
     }
     keep_first(&mut found, samples, most_changed, 0);
@@ -52,14 +52,14 @@ fn first<T: Ord>(rows: &mut Vec<T>, most: usize, slack: usize) {
     }
 }
 
-/// A row of the left file, and the one of the right file that has its key.
+/// A row of the left file, and the row of the right file with its key.
 struct LeftRow {
     values: u64,
     number: u64,
     right: Option<u64>,
 }
 
-/// Rows of a part by their keys.
+/// The rows of a part by their keys.
 #[derive(Default)]
 struct Rows {
     left: HashMap<u64, LeftRow, BuildHasherDefault<KeyHasher>>,
@@ -67,7 +67,8 @@ struct Rows {
     right: HashMap<u64, u64, BuildHasherDefault<KeyHasher>>,
 }
 
-/// Keys are hashes already. They are spread once more, as those of a part have the same highest bits.
+/// A hasher for keys, which are hashes already. It spreads them once more, as those of a part have the same highest
+/// bits.
 #[derive(Default)]
 pub(crate) struct KeyHasher(u64);
 
@@ -138,5 +139,5 @@ fn not_unique(file: &str, first: u64, second: u64) -> Error {
     ))
 }
 
-/// Rows that are kept beyond what is wanted, before the first of them are chosen.
+/// Number of rows that are kept beyond the wanted ones, before the first of them are chosen.
 const SLACK: usize = 1 << 18;

@@ -1,13 +1,14 @@
-//! Compares rows wherever they stand: how often each occurs in both files.
+//! Compares rows wherever they are, by how often each occurs in both files.
 //!
-//! Rows fall into buckets by their hash. A bucket that has as many rows of both files, with the same sum of hashes, has the same rows;
-//! only rows of the others are looked at one by one, as many buckets at a time as memory has room for.
+//! Rows fall into buckets by their hash. If a bucket has as many rows of both files, with the same sum of hashes, these
+//! are the same rows. Only the rows of other buckets are compared one by one, as many buckets at a time as memory has
+//! room for.
 
 use super::row_log::RowLog;
 use marquetry_base::Result;
 use std::collections::HashMap;
 
-/// Which rows only one of both files has.
+/// The rows that only one of both files has.
 #[derive(Default)]
 pub(crate) struct OnlyInOne {
     pub(crate) removed: u64,
@@ -53,7 +54,7 @@ pub(crate) fn compare(left: &RowLog, right: &RowLog, samples: usize) -> Result<O
 struct Bucket {
     left: u64,
     right: u64,
-    /// Of the left file's hashes, less those of the right one's.
+    /// The sum of the left file's hashes, minus those of the right one.
     sum: u64,
 }
 
@@ -121,5 +122,5 @@ fn look_at(
 
 const BUCKET_BITS: u32 = 18;
 const BUCKETS: usize = 1 << BUCKET_BITS;
-/// Rows that are counted one by one at a time: some 60 MB.
+/// Number of rows that are counted one by one at a time: some 60 MB.
 const ROWS_AT_A_TIME: u64 = 2 << 20;

@@ -1,4 +1,4 @@
-//! Options of comparing rows.
+//! Options for comparing rows.
 
 use marquetry_base::SharedExecutor;
 use marquetry_core::write::{SpillFolder, SpillStore};
@@ -14,18 +14,19 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DiffOptions {
-    /// Only these columns, and all below them, beside those of the key: dotted paths. Default: all.
+    /// Dotted paths of the columns to compare, with all columns below them, besides those of the key. Default: all.
     pub columns: Option<Vec<String>>,
-    /// Columns whose values tell which rows belong together. Default: none; a row is then in both files if all its values are.
+    /// Columns whose values show which rows belong together. Default: none; a row is then in both files if all its
+    /// values are.
     pub key: Vec<String>,
-    /// Rows of each kind whose numbers are kept. Default: 20.
+    /// Number of rows of each kind whose numbers are kept. Default: 20.
     pub samples: usize,
-    /// Threads that read; 0, the default, for one per processor.
+    /// Number of threads that read. The default 0 means one per processor.
     pub threads: usize,
-    /// What has the threads besides the caller's. Default: threads of our own.
+    /// The executor that provides the threads besides the caller's. Default: threads of our own.
     pub executor: SharedExecutor,
-    /// Where hashes of rows go that memory has no room for: 8 bytes for each row, 24 with a key. Default: the system's folder for
-    /// temporary files.
+    /// Where hashes of rows are spilled that memory has no room for: 8 bytes for each row, 24 with a key. Default: the
+    /// system's folder for temporary files.
     pub spill_store: Arc<dyn SpillStore>,
 }
 

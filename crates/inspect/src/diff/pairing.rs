@@ -1,6 +1,7 @@
-//! Both files read in turn, where they have not the same rows at the same places: a row, and the one of the other file that is the same,
-//! take each other out once both were seen. What one file has more makes the others come a little later there, and little of them is kept
-//! meanwhile. Enough where few rows differ, whatever the files have; keys, if there are any, must be in order.
+//! Reads both files in turn, for files that do not have the same rows at the same places. Two equal rows, one of each
+//! file, cancel out once both were read. If one file has additional rows, the others come a little later there, and few
+//! rows wait meanwhile. This is enough if few rows differ, whatever the size of the files. Keys, if there are any, must
+//! be in order.
 //!
 //! ```text
 //! left    a b c d e f       b is kept until the end: it was removed
@@ -20,19 +21,20 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Which rows are not in both files: numbers in each, ascending, of those without a key `samples` at most of rows that are the same.
+/// The rows that are not in both files, by their numbers in each, ascending. Without a key, at most `samples` numbers
+/// of equal rows are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Unpaired {
     pub(crate) removed: u64,
     pub(crate) added: u64,
     pub(crate) removed_rows: Vec<u64>,
     pub(crate) added_rows: Vec<u64>,
-    /// Rows with the same key, and other values: their numbers in both files.
+    /// Rows with the same key and other values: their numbers in both files.
     pub(crate) changed_rows: Vec<(u64, u64)>,
 }
 
-/// `None` if more rows wait for others than there is room for, or if there is a key, and keys of a file do not ascend or descend: so it is
-/// not known that they are unique.
+/// Pairs the rows of both files. Returns `None` if more rows wait for others than there is room for, or if there is a
+/// key and it is not known to be unique, because the keys of a file do not ascend or descend.
 pub(crate) fn compare(
     left: &DiffFile,
     right: &DiffFile,
@@ -80,7 +82,7 @@ pub(crate) fn compare(
     Ok((all.rows.len() <= MOST_WAITING).then(|| all.unpaired()))
 }
 
-/// Where row groups begin, and the end.
+/// Returns where row groups begin, and the end.
 fn starts(file: &DiffFile) -> Vec<u64> {
     let groups = file.metadata().metadata().row_groups().map(|group| group.num_rows());
     let ends = groups.scan(0u64, |end, rows| {
@@ -92,12 +94,12 @@ fn starts(file: &DiffFile) -> Vec<u64> {
     starts
 }
 
-/// Rows of both files that are read together, which begin with row groups that begin at about the same row: what is the same is mostly in
-/// the same part. At most so many.
+/// Divides both files into at most `most` parts that are read together. They begin with row groups that begin at about
+/// the same row, so that equal rows are mostly in the same part.
 fn parts(lefts: &[u64], rights: &[u64], most: usize) -> Vec<(Range<u64>, Range<u64>)> {
     let end = |starts: &[u64]| starts.last().copied().unwrap_or(0);
     let (left_end, right_end) = (end(lefts), end(rights));
-    // Rows may be later in one file by as many as it has more.
+    // Rows may be later in one file by as many rows as it has more.
     let apart = left_end.abs_diff(right_end);
     let most = (MOST_WAITING as u64 / 4 / apart.max(1)).min(most as u64).max(1);
     let fewest = (left_end / most).max(FEWEST_ROWS);
@@ -117,10 +119,10 @@ fn parts(lefts: &[u64], rights: &[u64], most: usize) -> Vec<(Range<u64>, Range<u
     out
 }
 
-/// What all parts share.
+/// The state that all parts share.
 #[derive(Default)]
 struct State {
-    /// Rows that wait.
+    /// Number of rows that wait.
     waiting: AtomicUsize,
     has_no_order: AtomicBool,
 }
@@ -131,14 +133,14 @@ impl State {
     }
 }
 
-/// What came of a part.
+/// The result of a part.
 struct Part {
     waiting: Waiting,
     left_order: Option<KeyOrder>,
     right_order: Option<KeyOrder>,
 }
 
-/// `None` if it is over before the end.
+/// Returns `None` if it is given up before the end.
 fn pair(mut left: Side, mut right: Side, samples: usize, state: &State) -> Result<Option<Part>> {
     let (mut waiting, mut counted) = (Waiting::default(), 0);
     loop {
@@ -146,7 +148,7 @@ fn pair(mut left: Side, mut right: Side, samples: usize, state: &State) -> Resul
         if !left.is_in_order() || !right.is_in_order() {
             state.has_no_order.store(true, Ordering::Relaxed);
         }
-        // What waits may have become less.
+        // Fewer rows may wait than before.
         state.waiting.fetch_add(waiting.held(), Ordering::Relaxed);
         state.waiting.fetch_sub(counted, Ordering::Relaxed);
         counted = waiting.held();
@@ -164,7 +166,7 @@ fn pair(mut left: Side, mut right: Side, samples: usize, state: &State) -> Resul
     }
 }
 
-/// Passes over the rows of both batches, up to the end of one of them.
+/// Pairs the rows of both batches, up to the end of one of them.
 fn pass(left: &mut Side, right: &mut Side, waiting: &mut Waiting, samples: usize) {
     let mut searches = SEARCHES;
     while left.left() > 0 && right.left() > 0 {
@@ -182,8 +184,8 @@ fn pass(left: &mut Side, right: &mut Side, waiting: &mut Waiting, samples: usize
     }
 }
 
-/// How many rows of each go by until both go on alike: few of them, or after a search as many as it takes. Where they do not in these
-/// batches, as many of each as both have.
+/// Returns how many rows of each side to skip until both go on alike: few of them, or after a search as many as it
+/// takes. If they do not in these batches, returns as many of each as both have.
 fn drift(lefts: &[u64], rights: &[u64], searches: &mut usize) -> (usize, usize) {
     let go_on = |left: usize, right: usize| {
         let (lefts, rights) =
@@ -204,7 +206,7 @@ fn drift(lefts: &[u64], rights: &[u64], searches: &mut usize) -> (usize, usize) 
     }
     if *searches > 0 {
         *searches -= 1;
-        // The first place of each.
+        // The first place of each row.
         let places = lefts.iter().enumerate().rev().map(|(place, hash)| (*hash, place));
         let places: HashMap<u64, usize, BuildHasherDefault<KeyHasher>> = places.collect();
         let found = rights.iter().enumerate().find_map(|(right, hash)| {
@@ -226,19 +228,19 @@ enum Which {
     Right,
 }
 
-/// Rows that wait for those of the other file: by their key, or by their values.
+/// Rows that wait for those of the other file, by their key or by their values.
 #[derive(Default)]
 struct Waiting {
     rows: HashMap<u64, WaitingRows, BuildHasherDefault<KeyHasher>>,
-    /// Numbers beside the first one of each.
+    /// Number of row numbers besides the first one of each.
     more: usize,
     changed: Vec<(u64, u64)>,
 }
 
-/// Rows that are the same in what they are compared by.
+/// Rows that are the same in what is compared.
 struct WaitingRows {
     which: Which,
-    /// How many, and the hash of all values.
+    /// How many they are, and the hash of all values.
     count: u64,
     values: u64,
     /// The numbers of the first of them.
@@ -247,12 +249,12 @@ struct WaitingRows {
 }
 
 impl Waiting {
-    /// What memory is held for.
+    /// Returns the number of entries that memory is held for.
     fn held(&self) -> usize {
         self.rows.len() + self.more + self.changed.len()
     }
 
-    /// The next rows of a side, as far as there are so many: each takes out one that waits for it, or waits.
+    /// Adds the next rows of a side, up to `n`. Each of them takes out a row that waits for it, or waits itself.
     fn add(&mut self, side: &mut Side, n: usize, which: Which, samples: usize) {
         let (n, first) = (n.min(side.left()), side.next());
         let (keys, rows) = side.take(n);
@@ -297,7 +299,7 @@ impl Waiting {
         };
         rest.count -= taken;
         if rest.count > 0 {
-            // They are all the same: any of them may be those that are left.
+            // They are all the same: any of them may be the ones that are left.
             rest.more.truncate(usize::try_from(rest.count - 1).unwrap_or(usize::MAX));
             self.more += rest.more.len();
             self.rows.insert(key, rest);
@@ -311,7 +313,7 @@ impl Waiting {
         }
     }
 
-    /// What is left at the end.
+    /// Returns the rows that are left at the end.
     fn unpaired(self) -> Unpaired {
         let mut found = Unpaired { changed_rows: self.changed, ..Unpaired::default() };
         for rows in self.rows.into_values() {
@@ -330,14 +332,14 @@ impl Waiting {
     }
 }
 
-/// Rows that may wait: some 50 MB.
+/// Maximum number of rows that may wait: some 50 MB.
 const MOST_WAITING: usize = 1 << 19;
-/// So many parts for each thread, as one may take longer than others.
+/// Number of parts per thread, as one part may take longer than others.
 const PARTS_OF_A_THREAD: usize = 4;
-/// A reader has so many rows at least, as far as the file has.
+/// Minimum number of rows of a reader, if the file has that many.
 const FEWEST_ROWS: u64 = 1 << 18;
-/// How far rows are looked for that go on alike, before they are searched for in whole batches; how many of them must, and how often a
-/// batch is searched.
+/// How far rows that go on alike are looked for before whole batches are searched, how many rows must be alike, and how
+/// often a batch is searched.
 const FURTHEST: usize = 16;
 const ALIKE: usize = 4;
 const SEARCHES: usize = 4;

@@ -1,4 +1,4 @@
-//! What is remembered of each row that has a key, in parts by the key: rows with the same key are in the same part of both files.
+//! The log of rows with a key, in parts by the key: rows with the same key are in the same part of both files.
 //!
 //! A part is small enough for the processor's caches, where its rows are looked up. All parts are written to one temporary file, a piece of a
 //! part at a time, once memory has too many of them.
@@ -9,11 +9,11 @@ use marquetry_core::write::{SpillFile, SpillStore};
 use std::io;
 use std::sync::Arc;
 
-/// The rows of a file, in parts.
+/// The rows of a file, divided into parts by their keys.
 pub(crate) struct PartedLog {
     store: Arc<dyn SpillStore>,
     file: Option<Box<dyn SpillFile>>,
-    /// Words in the file.
+    /// Number of words in the file.
     written: u64,
     parts: Vec<Part>,
     rows: u64,
@@ -21,32 +21,32 @@ pub(crate) struct PartedLog {
 
 #[derive(Clone, Default)]
 struct Part {
-    /// Rows that are in memory.
+    /// Rows that are still in memory.
     rows: Vec<LoggedRow>,
-    /// Where pieces of it begin in the file, in words, and how many rows they have.
+    /// Offsets in words of its pieces in the file, and how many rows each has.
     pieces: Vec<(u64, usize)>,
 }
 
-/// A row.
+/// A row of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LoggedRow {
-    /// The hash of its key.
+    /// Hash of its key.
     pub(crate) key: u64,
-    /// The hash of all its values.
+    /// Hash of all its values.
     pub(crate) values: u64,
     /// Its number in the file.
     pub(crate) number: u64,
 }
 
 impl PartedLog {
-    /// As many parts as files of so many rows need: logs that are compared have the same number.
+    /// Creates a log with as many parts as files of `most_rows` rows need. Logs that are compared have the same number.
     pub(crate) fn new(store: Arc<dyn SpillStore>, most_rows: u64) -> Self {
         let parts = (most_rows / ROWS_OF_A_PART + 1).next_power_of_two().min(MOST_PARTS);
         let parts = vec![Part::default(); parts as usize];
         PartedLog { store, file: None, written: 0, parts, rows: 0 }
     }
 
-    /// Rows in it.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> u64 {
         self.rows
     }
@@ -56,7 +56,7 @@ impl PartedLog {
     }
 
     fn push(&mut self, row: LoggedRow) -> Result<()> {
-        // By the highest bits, so that the lower ones differ within a part. One part has all.
+        // By the highest bits, so that the lower ones differ within a part. A single part has all rows.
         let bits = self.parts.len().trailing_zeros();
         let part = row.key.checked_shr(u64::BITS - bits).unwrap_or(0) as usize;
         self.parts[part].rows.push(row);
@@ -81,7 +81,7 @@ impl PartedLog {
         Ok(())
     }
 
-    /// Shows the rows of a part, in the order of the file.
+    /// Passes the rows of a part to `look`, in the order of the file.
     pub(crate) fn each(&self, part: usize, mut look: impl FnMut(LoggedRow) -> Result<()>) -> Result<()> {
         let part = &self.parts[part];
         let mut bytes = Vec::new();
@@ -118,7 +118,7 @@ const WORD: u64 = size_of::<u64>() as u64;
 const WORDS_OF_A_ROW: u64 = 3;
 const ROWS_OF_A_PART: u64 = 64 << 10;
 const MOST_PARTS: u64 = 4 << 10;
-/// 48 MiB.
+/// 48 MiB of rows.
 const ROWS_IN_MEMORY: usize = 2 << 20;
 
 #[cfg(test)]

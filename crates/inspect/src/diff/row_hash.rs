@@ -12,7 +12,7 @@ use arrow_schema::{DataType, TimeUnit};
 use std::collections::HashMap;
 use twox_hash::XxHash64;
 
-/// Hashes of the values of an array, one for each row.
+/// Returns hashes of the values of an array, one for each row.
 pub(crate) fn hashes(array: &dyn Array) -> Vec<u64> {
     let mut out = values(array);
     if let Some(nulls) = array.nulls() {
@@ -24,7 +24,7 @@ pub(crate) fn hashes(array: &dyn Array) -> Vec<u64> {
 /// Adds the values of another column to the hashes of rows.
 pub(crate) fn add_column(rows: &mut [u64], array: &dyn Array) {
     match array.data_type() {
-        // PERF: the most common types, which take no hashes of their own between.
+        // PERF: the most common types, which need no array of hashes in between.
         DataType::Int64 if array.null_count() == 0 => {
             let values = array.as_primitive::<Int64Type>().values();
             rows.iter_mut().zip(values).for_each(|(row, value)| *row = mix(*row, spread(*value as u64)));
@@ -78,7 +78,7 @@ pub(crate) fn are_comparable(a: &DataType, b: &DataType) -> bool {
     }
 }
 
-/// The type of a list's elements.
+/// Returns the type of a list's elements.
 fn element(data_type: &DataType) -> Option<&DataType> {
     match data_type {
         DataType::List(element)
@@ -101,14 +101,14 @@ fn mark_nulls(nulls: &NullBuffer, hashes: &mut [u64]) {
 }
 
 fn values(array: &dyn Array) -> Vec<u64> {
-    // What Parquet has no type for is as nulls are.
+    // Types that Parquet does not have count as null.
     numbers(array)
         .or_else(|| strings(array))
         .or_else(|| nested(array))
         .unwrap_or_else(|| vec![NULL; array.len()])
 }
 
-/// Those of booleans, numbers, and times.
+/// Returns the hashes of booleans, numbers and times.
 fn numbers(array: &dyn Array) -> Option<Vec<u64>> {
     use DataType::*;
     Some(match array.data_type() {
@@ -144,7 +144,7 @@ fn numbers(array: &dyn Array) -> Option<Vec<u64>> {
             .iter()
             .map(|value| spread(u64::from(*value)))
             .collect(),
-        // Its largest have no negative number's hash.
+        // Its largest values do not have the hash of a negative number.
         UInt64 => {
             array.as_primitive::<UInt64Type>().values().iter().map(|value| wide((*value).into())).collect()
         }
@@ -158,7 +158,7 @@ fn numbers(array: &dyn Array) -> Option<Vec<u64>> {
             .map(|value| float(f64::from(*value)))
             .collect(),
         Float64 => array.as_primitive::<Float64Type>().values().iter().map(|value| float(*value)).collect(),
-        // A number that fits fewer bits has the hash that it has there.
+        // A number that fits fewer bits has the same hash as with fewer bits.
         Decimal128(..) => {
             array.as_primitive::<Decimal128Type>().values().iter().map(|value| wide(*value)).collect()
         }
@@ -181,7 +181,7 @@ fn numbers(array: &dyn Array) -> Option<Vec<u64>> {
     })
 }
 
-/// Those of text and bytes.
+/// Returns the hashes of text and bytes.
 fn strings(array: &dyn Array) -> Option<Vec<u64>> {
     use DataType::*;
     let len = array.len();
@@ -203,7 +203,7 @@ fn strings(array: &dyn Array) -> Option<Vec<u64>> {
     })
 }
 
-/// Those of values that are made of others.
+/// Returns the hashes of values that consist of others.
 fn nested(array: &dyn Array) -> Option<Vec<u64>> {
     use DataType::*;
     let len = array.len();
@@ -211,7 +211,7 @@ fn nested(array: &dyn Array) -> Option<Vec<u64>> {
         Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
             let entries = hashes(dictionary.values());
-            // Arrow has no keys of a dictionary without entries: all are null.
+            // Arrow has no keys for a dictionary without entries: all rows are null.
             if entries.is_empty() {
                 return Some(vec![NULL; len]);
             }
@@ -264,7 +264,8 @@ where
     array.as_primitive::<P>().values().iter().map(|value| spread((*value).into() as u64)).collect()
 }
 
-/// That of `factor` times `value`. What fits no 64 bits keeps all of its bits: cut off, it would be another number.
+/// Returns the hash of `factor` times `value`. A product beyond 64 bits keeps all of its bits: cut off, it would be
+/// another number.
 fn scaled(value: i64, factor: i64) -> u64 {
     match value.checked_mul(factor) {
         Some(product) => spread(product as u64),
@@ -285,13 +286,13 @@ fn runs<R: RunEndIndexType>(array: &dyn Array) -> Vec<u64> {
     (0..runs.len()).map(of_row).collect()
 }
 
-/// The numbers of an array of any type that has so many bits.
+/// Returns the numbers of an array of any type with this number of bits.
 fn words<N: ArrowNativeType>(array: &dyn Array) -> Vec<N> {
     let data = array.to_data();
     data.buffer::<N>(0)[..data.len()].to_vec()
 }
 
-/// PERF: many views may show one entry of a dictionary. A long one is hashed once.
+/// PERF: many views may refer to one entry of a dictionary. A long entry is hashed once.
 fn views<'a>(views: &[u128], value: impl Fn(usize) -> &'a [u8]) -> Vec<u64> {
     let mut long = HashMap::new();
     let hash = |(i, view): (usize, &u128)| match value(i) {
@@ -320,7 +321,7 @@ fn sized(start: usize, len: usize) -> std::ops::Range<usize> {
     start..start + len
 }
 
-/// How many nanoseconds a unit has.
+/// Returns the number of nanoseconds in a unit.
 pub(super) fn nanoseconds(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1_000_000_000,
@@ -346,14 +347,14 @@ fn bytes(bytes: &[u8]) -> u64 {
     XxHash64::oneshot(0, bytes)
 }
 
-/// One hash of two, which depends on their order.
+/// Combines two hashes into one that depends on their order.
 fn mix(a: u64, b: u64) -> u64 {
     spread(a.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b)
 }
 
-/// Bytes from which on a value's hash is looked up.
+/// Length in bytes from which on the hash of a value is cached.
 const LONG: usize = 4096;
-/// What no value has: any words will do.
+/// Hashes that no value has: any words will do.
 const NULL: u64 = 0x6e75_6c6c_0f1e_2d3c;
 const STRUCT: u64 = 0x7374_7275_6374_a5b6;
 const LIST: u64 = 0x6c69_7374_9788_6756;

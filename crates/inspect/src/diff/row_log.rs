@@ -1,4 +1,4 @@
-//! What is remembered of each row: a word, in memory while there are few, else in a temporary file.
+//! The log of rows: a word for each row, in memory while there are few, otherwise in a temporary file.
 
 use super::row_sink::RowSink;
 use marquetry_base::{Error, Result};
@@ -6,11 +6,11 @@ use marquetry_core::write::{SpillFile, SpillStore};
 use std::io;
 use std::sync::Arc;
 
-/// Words of all rows of a file, in their order.
+/// The words of all rows of a file, in their order.
 pub(crate) struct RowLog {
     store: Arc<dyn SpillStore>,
     file: Option<Box<dyn SpillFile>>,
-    /// Words in the file; the others are in `tail`.
+    /// Number of words in the file; the others are in `tail`.
     spilled: u64,
     tail: Vec<u64>,
 }
@@ -40,7 +40,7 @@ impl RowLog {
         Ok(())
     }
 
-    /// Words from `start` on, as many as are wanted or are there.
+    /// Reads words from `start` on, as many as are wanted or left.
     fn read(&self, start: u64, wanted: usize, out: &mut Vec<u64>) -> Result<()> {
         out.clear();
         let wanted = wanted.min(usize::try_from(self.len().saturating_sub(start)).unwrap_or(wanted));
@@ -58,7 +58,7 @@ impl RowLog {
         Ok(())
     }
 
-    /// Shows all words in their order, some at a time, with the number of the first of them.
+    /// Passes all words to `look` in their order, some at a time, with the number of the first of them.
     pub(crate) fn each(&self, mut look: impl FnMut(u64, &[u64]) -> Result<()>) -> Result<()> {
         let (mut words, mut start) = (Vec::new(), 0);
         while start < self.len() {
@@ -69,7 +69,7 @@ impl RowLog {
         Ok(())
     }
 
-    /// Shows the words of two logs side by side, up to the end of the shorter one.
+    /// Passes the words of two logs to `look` side by side, up to the end of the shorter one.
     pub(crate) fn each_pair(
         &self,
         other: &RowLog,
@@ -99,7 +99,7 @@ fn failed(error: io::Error) -> Error {
 }
 
 const WORD: u64 = size_of::<u64>() as u64;
-/// 32 MiB.
+/// 32 MiB of words.
 const WORDS_IN_MEMORY: usize = 4 << 20;
 const WORDS_AT_A_TIME: usize = 64 << 10;
 

@@ -1,9 +1,9 @@
-//! The trait of what takes the row hashes of a file.
+//! The trait of logs that take the row hashes of a file.
 
 use marquetry_base::Result;
 
-/// A log of rows in the making.
+/// A log of rows that is being written.
 pub(crate) trait RowSink {
-    /// Adds rows in their order: a hash of the key of each, if there is one, and of all values.
+    /// Adds rows in their order: a hash of each row's key, if there is one, and of all its values.
     fn add(&mut self, keys: &[u64], rows: &[u64]) -> Result<()>;
 }

@@ -16,29 +16,30 @@ use marquetry_core::write::SealedSpills;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// In what the rows of two files differ.
+/// Compares the rows of two files.
 ///
-/// Each file is read once, and rows that differ once more; twice if the files have equally many rows, and it turns out that very many
-/// differ, or that keys are in no order. How they are stored makes no difference: row groups, encodings, codecs,
-/// the width of integers, the unit of times, layouts of text. Values are the same if the type has them the same: all NaN are, both
-/// zeros are not.
+/// Each file is read once, and rows that differ once more. Both are read twice if they have equally many rows, and it
+/// turns out that very many differ, or that keys are in no order. Storage makes no difference: row groups, encodings,
+/// codecs, the width of integers, the unit of times, layouts of text. Values are the same if their type treats them as
+/// the same: all NaN are, both zeros are not.
 ///
-/// Without a key rows belong together by their values, wherever they stand. Where both files have equally many rows, and at most a
-/// million places differ, a row that another one took the place of counts as changed. With a [key](DiffOptions::key) rows belong
-/// together by it.
+/// Without a key, rows belong together by their values, wherever they are. If both files have equally many rows, and at
+/// most a million places differ, a row that was replaced by another one counts as changed. With a
+/// [key](DiffOptions::key), rows belong together by their key.
 ///
-/// Files that have equally many rows are compared side by side first, and nothing of their rows is kept. Where rows were put in or left out,
-/// both files are read in turn, and little of their rows is kept while few differ: half a million.
+/// Files with equally many rows are first compared side by side, which keeps none of their rows. If rows were added or
+/// removed, both files are read in turn, which keeps few of their rows while few differ: half a million.
 ///
-/// INT96 timestamps that nanoseconds do not reach are compared where the options of both files ask for
-/// [`Int96Unit::Auto`](marquetry_arrow::arrow_reader::Int96Unit::Auto): a column in the finest unit that holds what it has in both files.
-/// It is read once more for that.
+/// INT96 timestamps that do not fit in nanoseconds are compared if the options of both files ask for
+/// [`Int96Unit::Auto`](marquetry_arrow::arrow_reader::Int96Unit::Auto): each column in the finest unit that holds its
+/// values in both files. The column is read once more for that.
 ///
-/// Rows are compared by hashes of 64 bits: that a difference is not seen has a probability of 2^-64 for each. Memory: some 100 MB,
-/// whatever the files have; more goes to [`DiffOptions::spill_store`].
+/// Rows are compared by 64-bit hashes: each difference is missed with a probability of 2^-64. Memory: some 100 MB,
+/// whatever the size of the files; more goes to [`DiffOptions::spill_store`].
 ///
-/// Fails where reading fails, if a column of INT96 timestamps has some that need nanoseconds, and some that nanoseconds do not reach, if no column can be compared, if a column of the key is none that both files have at the top level, or none whose values can be compared, and if a
-/// key is not unique.
+/// Fails if reading fails; if a column of INT96 timestamps has some that need nanoseconds, and some that do not fit in
+/// nanoseconds; if no column can be compared; if a column of the key is not at the top level of both files, or its
+/// values cannot be compared; or if a key is not unique.
 ///
 /// ```
 /// use marquetry_arrow::arrow_reader::ArrowReaderOptions;
@@ -68,7 +69,7 @@ pub fn diff_rows(left: &DiffFile, right: &DiffFile, options: &DiffOptions) -> Re
     Ok(diff)
 }
 
-/// The options; hashes tell of values that can be guessed, so that those of encrypted files are encrypted where they are kept.
+/// Returns the options, with encrypted spills for encrypted files: hashes reveal values that can be guessed.
 fn with_secrets_kept(left: &DiffFile, right: &DiffFile, options: &DiffOptions) -> DiffOptions {
     let is_encrypted = |file: &DiffFile| file.metadata.metadata().encryption().is_some();
     let options = options.clone();
@@ -101,7 +102,7 @@ fn by_values(
         return Ok(changed.collect());
     }
     if let Some(found) = pairing::compare(left, right, &diff.columns, options)?
-        // Where all rows are in both files, their order is told by a log of it.
+        // If all rows are in both files, their order is compared by a log of it.
         && (found.removed > 0 || found.added > 0)
     {
         return Ok(paired(found, (num_rows(left), num_rows(right)), samples, diff));
@@ -151,7 +152,7 @@ fn by_key(
     Ok(found.changed_rows)
 }
 
-/// Takes what was found by pairing rows; returns those that changed.
+/// Stores what was found by pairing rows, and returns the rows that changed.
 fn paired(found: Unpaired, rows: (u64, u64), samples: usize, diff: &mut RowsDiff) -> Vec<(u64, u64)> {
     diff.rows = rows;
     (diff.removed, diff.added) = (found.removed, found.added);
@@ -164,7 +165,7 @@ fn num_rows(file: &DiffFile) -> u64 {
     file.metadata.metadata().num_rows()
 }
 
-/// The first row that is another one.
+/// Returns the first row that differs.
 fn first_difference(left: &RowLog, right: &RowLog) -> Result<Option<u64>> {
     let mut first = None;
     left.each_pair(right, |start, left, right| {
@@ -208,7 +209,7 @@ fn scan<L: RowSink + Send + 'static>(
     Ok([next()?, next()?])
 }
 
-/// How many of the changed rows differ in each column, and how many rows were looked at.
+/// Returns how many of the changed rows differ in each column, and how many rows were examined.
 fn changed_columns(
     left: &DiffFile,
     right: &DiffFile,
@@ -235,6 +236,6 @@ fn changed_columns(
     Ok((counts.into_values().collect(), changed.len() as u64))
 }
 
-/// Changed rows that are looked at column by column.
+/// Maximum number of changed rows that are compared column by column.
 const MOST_LOOKED_AT: usize = 10_000;
 const ROWS_AT_A_TIME: usize = 1_000;

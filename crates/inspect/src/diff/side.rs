@@ -7,29 +7,29 @@ use marquetry_base::Result;
 pub(crate) struct Side {
     reader: FileRows,
     key: Vec<String>,
-    /// Whether keys ascend or descend, where that is watched.
+    /// Whether keys ascend or descend, if that is watched.
     pub(crate) order: Option<KeyOrder>,
     keys: Vec<u64>,
     rows: Vec<u64>,
     at: usize,
-    /// The number of the first row of the batch.
+    /// Number of the first row of the batch.
     first: u64,
 }
 
 impl Side {
-    /// From row `first` on.
+    /// Creates a side that begins at row `first`.
     pub(crate) fn new(reader: FileRows, key: &[String], first: u64) -> Self {
         let (keys, rows) = (Vec::new(), Vec::new());
         Side { reader, key: key.to_vec(), order: None, keys, rows, at: 0, first }
     }
 
-    /// Watches the order of keys, if they have any; whether that is so.
+    /// Watches the order of keys, if they have an order. Returns whether they do.
     pub(crate) fn watch_order(&mut self) -> Result<bool> {
         self.order = KeyOrder::new(&self.reader.schema(), &self.key)?;
         Ok(self.order.is_some())
     }
 
-    /// Reads the next batch if there are no rows left; whether there are any.
+    /// Reads the next batch if no rows are left. Returns whether there are rows.
     pub(crate) fn fill(&mut self) -> Result<bool> {
         while self.left() == 0 {
             self.first += self.rows.len() as u64;
@@ -48,22 +48,22 @@ impl Side {
         self.order.as_ref().is_none_or(KeyOrder::holds)
     }
 
-    /// Rows of the batch that are left.
+    /// Returns the number of rows left in the batch.
     pub(crate) fn left(&self) -> usize {
         self.rows.len() - self.at
     }
 
-    /// The number of the next row.
+    /// Returns the number of the next row.
     pub(crate) fn next(&self) -> u64 {
         self.first + self.at as u64
     }
 
-    /// The hashes of the rows that are left: of their keys, if there are any, and of all values.
+    /// Returns the hashes of the rows that are left: of their keys, if there are any, and of all values.
     pub(crate) fn rest(&self) -> (&[u64], &[u64]) {
         (self.keys.get(self.at..).unwrap_or_default(), &self.rows[self.at..])
     }
 
-    /// The same of the next rows, which are passed over.
+    /// Returns the hashes of the next `n` rows, and moves past these rows.
     pub(crate) fn take(&mut self, n: usize) -> (&[u64], &[u64]) {
         let taken = self.at..self.at + n;
         self.at += n;

@@ -1,5 +1,6 @@
-//! Both files read side by side, from one row group that begins at the same row in both to the next: nothing is kept of rows that are the
-//! same. Enough where files have equally many rows, few of them differ, and keys, if there are any, are in order.
+//! Reads both files side by side, from one row at which row groups of both begin to the next, and keeps nothing of
+//! equal rows. This is enough if the files have equally many rows, few of them differ, and keys, if there are any, are
+//! in order.
 
 use super::diff_file::DiffFile;
 use super::key_order::KeyOrder;
@@ -12,11 +13,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A place at which rows differ, with the hashes of the left one and the right one.
+/// A place at which rows differ, with the hashes of the left and the right row.
 pub(crate) type Place = (u64, u64, u64);
 
-/// Places at which rows differ, ascending; `None` if they are too many, if one file has more rows, or if there is a key, and keys at a
-/// place differ or do not ascend or descend: so it is not known that they are unique.
+/// Returns the places at which rows differ, ascending. `None` if there are too many, if one file has more rows, or if
+/// there is a key and it is not known to be unique, because the keys at a place differ, or do not ascend or descend.
 pub(crate) fn compare(
     left: &DiffFile,
     right: &DiffFile,
@@ -45,7 +46,7 @@ pub(crate) fn compare(
             Ok::<_, Error>(Side::new(reader, &options.key, rows.start))
         };
         let (mut left, right) = (side(&left)?, side(&right)?);
-        // Where keys are the same, the order of one side is that of the other.
+        // If keys are the same, the order of one side is that of the other.
         if !options.key.is_empty() && !left.watch_order()? {
             return Ok(None);
         }
@@ -59,7 +60,7 @@ pub(crate) fn compare(
     Ok(Some(compared.into_iter().flat_map(|stretch| stretch.places).collect()))
 }
 
-/// Rows from one common beginning of row groups to another, so many that a reader is worth it.
+/// Divides the rows at common beginnings of row groups, into stretches that are large enough for a reader each.
 fn stretches(left: &ParquetMetaData, right: &ParquetMetaData) -> Vec<Range<u64>> {
     let starts = |metadata: &ParquetMetaData| {
         let rows = metadata.row_groups().map(|group| group.num_rows());
@@ -88,7 +89,7 @@ fn stretches(left: &ParquetMetaData, right: &ParquetMetaData) -> Vec<Range<u64>>
     out
 }
 
-/// What all stretches have found.
+/// The state that all stretches share.
 #[derive(Default)]
 struct Found {
     places: AtomicUsize,
@@ -96,19 +97,19 @@ struct Found {
 }
 
 impl Found {
-    /// Whether it is not enough to look at places.
+    /// Whether comparing places is not enough.
     fn is_over(&self) -> bool {
         self.places.load(Ordering::Relaxed) > MOST_PLACES || self.has_no_order.load(Ordering::Relaxed)
     }
 }
 
-/// What was found in a stretch.
+/// The differences in a stretch.
 struct Stretch {
     places: Vec<Place>,
     order: Option<KeyOrder>,
 }
 
-/// `None` if it is over before the end.
+/// Returns `None` if it is given up before the end.
 fn compare_stretch(mut left: Side, mut right: Side, found: &Found) -> Result<Option<Stretch>> {
     let mut places = Vec::new();
     loop {
@@ -140,9 +141,9 @@ fn compare_stretch(mut left: Side, mut right: Side, found: &Found) -> Result<Opt
     }
 }
 
-/// 24 MiB of them.
+/// Maximum number of places: 24 MiB of them.
 const MOST_PLACES: usize = 1 << 20;
-/// A reader has so many rows at least, as far as the file has.
+/// Minimum number of rows of a reader, if the file has that many.
 const FEWEST_ROWS: u64 = 1 << 18;
 
 #[cfg(test)]

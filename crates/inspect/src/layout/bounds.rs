@@ -10,27 +10,28 @@ use arrow_schema::DataType;
 use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
 use marquetry_base::{Error, ErrorKind, Result};
 
-/// The bounds of a column's row groups.
+/// The statistics bounds of a column's row groups.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnBounds {
-    /// The column, a dotted path.
+    /// Dotted path of the column.
     pub column: String,
-    /// Of each row group, where its bounds lie between the least (0) and the greatest (1) of all; `None` if it has none, or none that
-    /// can be [trusted](marquetry_arrow::arrow_reader::statistics).
+    /// For each row group, the place of its bounds between the least (0) and the greatest (1) of all. `None` if it has
+    /// no bounds, or none that can be [trusted](marquetry_arrow::arrow_reader::statistics).
     pub places: Vec<Option<(f64, f64)>>,
-    /// The bounds themselves, as text.
+    /// The bounds as text.
     pub texts: Vec<Option<(String, String)>>,
-    /// In how many row groups a value can be that is the bound of one, on average: 1 if no row groups overlap, as many as there are row
-    /// groups if bounds rule out nothing. `None` if there are no bounds.
+    /// The average number of row groups that may contain a value which is the bound of one. It is 1 if no row groups
+    /// overlap, and the number of row groups if bounds rule out nothing. `None` if there are no bounds.
     pub depth: Option<f64>,
-    /// Whether each row group begins where the one before it ends, or after that.
+    /// Whether each row group begins where the one before it ends, or after it.
     pub is_ascending: bool,
 }
 
-/// The bounds of all row groups, for each column. Nothing but the footer is read.
+/// Returns the bounds of all row groups, for each column. Only the footer is read.
 ///
-/// Places of numbers and times are proportional to their values; of strings, to the first bytes that are not the same in all bounds.
+/// Places of numbers and times are proportional to their values. Places of strings are proportional to the first bytes
+/// that are not the same in all bounds.
 ///
 /// Fails if the footer has a chunk that cannot be read.
 pub fn column_bounds(metadata: &ArrowReaderMetadata) -> Result<Vec<ColumnBounds>> {
@@ -76,7 +77,7 @@ fn of_column(column: String, [mins, maxes]: &[ArrayRef; 2]) -> Result<ColumnBoun
     })
 }
 
-/// In how many of the intervals each of their ends lies, on average.
+/// Returns the average number of intervals in which one of their ends lies.
 fn depth(intervals: &[(f64, f64)]) -> Option<f64> {
     let sorted = |mut ends: Vec<f64>| {
         ends.sort_unstable_by(f64::total_cmp);
@@ -90,7 +91,7 @@ fn depth(intervals: &[(f64, f64)]) -> Option<f64> {
     (!intervals.is_empty()).then(|| sum as f64 / (2 * intervals.len()) as f64)
 }
 
-/// Numbers and times, as doubles; nothing where the type has no order that a ruler could show.
+/// Converts numbers and times to doubles. Types without an order that a ruler could show have none.
 fn numbers(mins: &ArrayRef, maxes: &ArrayRef) -> Vec<Option<(f64, f64)>> {
     let (Some(mins), Some(maxes)) = (doubles(mins), doubles(maxes)) else {
         return vec![None; mins.len()];
@@ -117,7 +118,7 @@ fn doubles(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
     Some(doubles.iter().map(|double| double.filter(|double| double.is_finite())).collect())
 }
 
-/// Strings, by six bytes behind those that all bounds begin with: doubles hold so many.
+/// Converts strings to doubles, by the six bytes behind their common prefix: doubles hold that many.
 fn strings(mins: &ArrayRef, maxes: &ArrayRef) -> Result<Vec<Option<(f64, f64)>>> {
     let as_bytes = |array: &ArrayRef| {
         cast(array, &DataType::Binary)

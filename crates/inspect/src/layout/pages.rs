@@ -15,13 +15,13 @@ use std::sync::atomic::Ordering::Relaxed;
 #[derive(Default)]
 pub(crate) struct ChunkPages {
     pub(crate) parts: Vec<FilePart>,
-    /// Why there are no more, or less is known of them.
+    /// The reasons why no more pages are there, or why less is known about them.
     pub(crate) problems: Vec<Error>,
-    /// Whether there are more, which are not told apart.
+    /// Whether the chunk has more pages, which are not listed one by one.
     pub(crate) is_cut: bool,
 }
 
-/// The pages that are found. `room` is how many more a file may have, to be told apart.
+/// Finds the pages of a chunk. `room` is how many more pages of the file may be listed one by one.
 pub(crate) fn pages_of_chunk(
     source: &Arc<dyn Source>,
     metadata: &ParquetMetaData,
@@ -50,7 +50,7 @@ pub(crate) fn pages_of_chunk(
     found
 }
 
-/// What the indexes of a chunk say.
+/// The indexes of a chunk.
 struct Indexes {
     bounds: Option<ColumnIndex>,
     places: Option<OffsetIndex>,
@@ -60,12 +60,12 @@ struct Indexes {
 
 struct Walk {
     found: ChunkPages,
-    /// Rows before the next page, as far as headers tell.
+    /// Number of rows before the next page, as far as headers show.
     rows: u64,
 }
 
 impl Walk {
-    /// An index that cannot be read is told of, and done without.
+    /// Notes an index that cannot be read as a problem, and goes on without it.
     fn noted<T>(&mut self, index: Result<Option<T>>) -> Option<T> {
         index.unwrap_or_else(|error| {
             self.found.problems.push(error);
@@ -98,7 +98,7 @@ impl Walk {
         Ok(())
     }
 
-    /// A page; `number` is that of a data page among all of the chunk.
+    /// Adds a page; `number` is the index of a data page among those of the chunk.
     fn add(&mut self, header: &LocatedHeader, number: Option<usize>, indexes: &Indexes) {
         let values = match &header.header.dictionary_page_header {
             Some(dictionary) => u64::try_from(dictionary.num_values).unwrap_or(0),
@@ -134,7 +134,7 @@ impl Walk {
         self.found.parts.push(FilePart { range, kind, chunk: None, page: Some(page) });
     }
 
-    /// The first row of a data page, and how many there are.
+    /// Returns the first row of a data page, and the number of its rows.
     fn rows_of(
         &mut self,
         header: &LocatedHeader,

@@ -1,37 +1,37 @@
-//! The parts that a file is made of: pages, indexes, bloom filters, the footer, gaps.
+//! The parts of a file: pages, indexes, bloom filters, the footer, gaps.
 
 use marquetry_base::Error;
 use marquetry_format::Encoding;
 use std::ops::Range;
 
-/// What a part of a file is for.
+/// The purpose of a part of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum PartKind {
-    /// The four bytes that a file begins with.
+    /// The four magic bytes at the beginning of the file.
     Magic,
-    /// A dictionary page: header and bytes.
+    /// A dictionary page with its header.
     DictionaryPage,
-    /// A data page: header and bytes.
+    /// A data page with its header.
     DataPage,
-    /// Pages of a column chunk that are not told apart, because a file has too many.
+    /// Pages of a column chunk that are not listed one by one, because the file has too many.
     Pages,
-    /// Bytes of a column chunk in which no page was found: it is damaged, or encrypted and there is no key.
+    /// Bytes of a column chunk in which no page was found: it is damaged, or encrypted and the key is missing.
     Unread,
-    /// The bounds of a chunk's pages.
+    /// A column index: the bounds of a chunk's pages.
     ColumnIndex,
-    /// The places of a chunk's pages.
+    /// An offset index: the places of a chunk's pages.
     OffsetIndex,
     /// The bloom filter of a chunk.
     BloomFilter,
-    /// The footer, with its length and the magic behind it.
+    /// The footer with its length and the magic bytes behind it.
     Footer,
     /// Bytes that nothing refers to.
     Unreferenced,
 }
 
 impl PartKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [PartKind; 10] = [
         PartKind::Magic,
         PartKind::DictionaryPage,
@@ -45,7 +45,7 @@ impl PartKind {
         PartKind::Unreferenced,
     ];
 
-    /// Its name: `data page`, `column index`, ...
+    /// Returns the name: `data page`, `column index`, ...
     pub fn name(self) -> &'static str {
         match self {
             PartKind::Magic => "magic",
@@ -66,59 +66,59 @@ impl PartKind {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FilePart {
-    /// Its bytes.
+    /// Its byte range in the file.
     pub range: Range<u64>,
-    /// What they are for.
+    /// Its purpose.
     pub kind: PartKind,
-    /// Row group and column, of what belongs to a column chunk.
+    /// Row group and column, if it belongs to a column chunk.
     pub chunk: Option<(usize, usize)>,
-    /// What its header says, of a page.
+    /// The facts in its header, if it is a page.
     pub page: Option<PageFacts>,
 }
 
-/// What is known of a page without its values.
+/// The facts about a page that are known without its values.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PageFacts {
-    /// Its number in the chunk; a dictionary page counts.
+    /// Index of the page in the chunk, dictionary page included.
     pub index: usize,
     /// Bytes of the header.
     pub header_len: u64,
-    /// Bytes of the page when it is decompressed.
+    /// Bytes of the page after decompression.
     pub uncompressed_len: u64,
-    /// Entries of a data page, nulls among them; values of a dictionary.
+    /// Number of entries of a data page, nulls included, or of values of a dictionary page.
     pub values: u64,
-    /// The row of its row group that it begins with, if header or offset index tell.
+    /// Its first row in the row group, if the header or the offset index shows it.
     pub first_row: Option<u64>,
-    /// Rows, if header or offset index tell.
+    /// Number of rows, if the header or the offset index shows it.
     pub rows: Option<u64>,
-    /// Nulls, if header or column index tell.
+    /// Number of nulls, if the header or the column index states it.
     pub nulls: Option<u64>,
-    /// How its values are encoded.
+    /// The encoding of its values.
     pub encoding: Option<Encoding>,
-    /// Whether it is of version 2.
+    /// Whether it is a V2 page.
     pub is_v2: bool,
-    /// Whether there is a checksum of it.
+    /// Whether it has a checksum.
     pub has_checksum: bool,
 }
 
-/// What each byte of a file is for.
+/// The purpose of each byte of a file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileLayout {
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub size: u64,
-    /// Its parts, in the order of the file. Each byte is in one; in a damaged file perhaps in several.
+    /// The parts in the order of the file. Each byte is in one part; in a damaged file, perhaps in several.
     pub parts: Vec<FilePart>,
-    /// Bytes that more than one part claims.
+    /// Number of bytes that more than one part claims.
     pub overlapping: u64,
-    /// Why pages of chunks were not found, or indexes not read, each with its place.
+    /// The reasons why pages of chunks were not found or indexes not read, each with its place.
     pub problems: Vec<Error>,
 }
 
 impl FileLayout {
-    /// How many bytes there are of each kind that occurs, largest first. What several parts claim counts for the first; the sum is the
-    /// size of the file.
+    /// Returns the number of bytes of each kind that occurs, largest first. Bytes that several parts claim count for
+    /// the first one, so that the sum is the size of the file.
     pub fn bytes_by_kind(&self) -> Vec<(PartKind, u64)> {
         let mut bytes = PartKind::ALL.map(|kind| (kind, 0));
         let mut at = 0;

@@ -10,9 +10,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-/// What each byte of a file is for. The headers of all pages are read, and the indexes; nothing is decompressed.
+/// Returns the purpose of each byte of a file. Reads the headers of all pages, and the indexes; decodes nothing.
 ///
-/// A million pages are told apart: what a file has more is one part for each chunk. A chunk whose pages cannot be found is told of in [`FileLayout::problems`]. Fails only if `limits` say so.
+/// Up to a million pages are listed one by one; the other pages of a chunk are one part. Chunks whose pages cannot be
+/// found are in [`FileLayout::problems`]. Fails only if `limits` demand it.
 ///
 /// ```
 /// use marquetry_core::io::read_metadata;
@@ -68,7 +69,7 @@ pub fn file_layout(
         chunk: region.chunk,
         page: None,
     }));
-    // What a damaged footer says may be out of the file.
+    // A damaged footer may give places outside of the file.
     for part in &mut parts {
         part.range = part.range.start.min(size)..part.range.end.min(size);
     }
@@ -85,7 +86,7 @@ pub fn file_layout(
     Ok(FileLayout { size, parts, overlapping: (claimed + unclaimed).saturating_sub(size), problems })
 }
 
-/// What of `whole` none of `parts` has, which are in their order.
+/// Returns the parts of `whole` that none of `parts` covers, which are sorted.
 fn gaps(whole: Range<u64>, parts: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Range<u64>> {
     let end = whole.end;
     let mut at = whole.start;
@@ -96,5 +97,5 @@ fn gaps(whole: Range<u64>, parts: impl Iterator<Item = Range<u64>>) -> impl Iter
     })
 }
 
-/// Pages that are told apart.
+/// Maximum number of pages that are listed one by one.
 const MOST_PAGES: usize = 1_000_000;

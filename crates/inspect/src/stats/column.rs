@@ -3,50 +3,50 @@
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
 
-/// What a column holds. For a leaf in lists, values are elements, and an empty list has none.
+/// The statistics of a column. For a leaf in lists, values are elements, and an empty list has none.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ColumnStats {
-    /// The dotted path in the file.
+    /// Dotted path of the column in the file.
     pub column: String,
-    /// The leaf's Arrow field, with the type that all arrays here have: without dictionaries.
+    /// The Arrow field of the leaf. Its type is that of all arrays here, without dictionaries.
     pub field: FieldRef,
-    /// Values that are not null, NaN among them; `None` if the footer does not say.
+    /// Number of values that are not null, including NaN. `None` if the footer does not state it.
     pub values: Option<u64>,
-    /// Values that are null, or missing because something above them is; `None` if the footer does not say. In a list that is known
-    /// by its footer alone, an empty list counts as one, too.
+    /// Number of values that are null, or missing because something above them is null. `None` if the footer does not
+    /// state it. For a list that is known only by its footer, an empty list counts as one, too.
     pub nulls: Option<u64>,
-    /// Values that are NaN; `None` if the footer does not say, and for what has none.
+    /// Number of values that are NaN. `None` if the footer does not state it, and for types without NaN.
     pub nans: Option<u64>,
-    /// How many different values there are, NaN as one of them.
+    /// Number of distinct values. NaN counts as one of them.
     pub distinct: Option<Distinct>,
-    /// The least and the greatest value, NaN left out: two entries. Null where nothing is known.
+    /// The least and the greatest value without NaN, as two entries. They are null if nothing is known.
     pub bounds: Option<ArrayRef>,
-    /// Whether both bounds are values that occur: else they are no more than bounds.
+    /// Whether both bounds are values that occur. Otherwise they only bound the values.
     pub are_bounds_exact: bool,
-    /// The mean of numbers, NaN left out.
+    /// The mean of numbers without NaN.
     pub mean: Option<f64>,
-    /// The standard deviation of numbers, that of a sample (divided by one less than their count).
+    /// The standard deviation of numbers as a sample: the sum of squares is divided by one less than their count.
     pub deviation: Option<f64>,
-    /// Values of which a quarter, a half and three quarters are no greater.
+    /// The values than which a quarter, a half and three quarters of the values are no greater.
     pub quartiles: Option<Quartiles>,
     /// Frequent values, most frequent first.
     pub common: Option<CommonValues>,
     /// Lengths of byte strings in bytes.
     pub lengths: Option<Lengths>,
-    /// Of the innermost list that the leaf is in: how many elements lists have.
+    /// Number of elements of the innermost lists that the leaf is in.
     pub list_lengths: Option<Lengths>,
-    /// How numbers, dates and times are spread.
+    /// The distribution of numbers, dates and times.
     pub histogram: Option<Histogram>,
 }
 
-/// How many different values there are.
+/// Number of distinct values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Distinct {
-    /// How many.
+    /// The count, or an estimate of it.
     pub count: u64,
-    /// By which part of `count` it may be wrong, with a probability of 95 %: 0 where it is exact.
+    /// Relative error of `count`, which holds with a probability of 95 %. It is 0 if the count is exact.
     pub error: f64,
 }
 
@@ -54,9 +54,9 @@ pub struct Distinct {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Quartiles {
-    /// Three values, of the column's type.
+    /// The three quartiles, in the column's type.
     pub values: ArrayRef,
-    /// By which part of all values the rank of one may be wrong: 0 where they are exact.
+    /// Maximum error of their ranks, as a share of all values. It is 0 if they are exact.
     pub rank_error: f64,
 }
 
@@ -64,9 +64,9 @@ pub struct Quartiles {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CommonValues {
-    /// The values, most frequent first. Of long byte strings the first 256 bytes.
+    /// The values, most frequent first. Long byte strings are cut to their first 256 bytes.
     pub values: ArrayRef,
-    /// How often each of them occurs, at least and at most. They are the same where it is exact.
+    /// The minimum and maximum number of times that each of them occurs. Both are the same if the count is exact.
     pub counts: Vec<(u64, u64)>,
 }
 
@@ -82,14 +82,15 @@ pub struct Lengths {
     pub greatest: u64,
 }
 
-/// How values are spread over intervals of the same width.
+/// The distribution of values over intervals of the same width.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Histogram {
-    /// Where the first interval begins, as a float: of a date days, of a time its units, of a decimal with its scale.
+    /// Lower end of the first interval as a float: in days for dates, in their unit for times, with their scale for
+    /// decimals.
     pub lower: f64,
-    /// Where the last interval ends.
+    /// Upper end of the last interval.
     pub upper: f64,
-    /// How many values each interval has, estimated where quartiles are.
+    /// Number of values in each interval, estimated if quartiles are.
     pub counts: Vec<u64>,
 }

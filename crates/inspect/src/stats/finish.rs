@@ -16,7 +16,7 @@ use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field};
 use std::sync::Arc;
 
-/// What is said of a column. Its statistics were flushed.
+/// Returns the finished statistics of a column, which were flushed.
 pub(crate) fn finish(column: &str, field: &Field, stats: LeafStats, most_common: usize) -> ColumnStats {
     let field = field.clone().with_data_type(stats.data_type.clone());
     let mut said = ColumnStats {
@@ -70,7 +70,7 @@ fn of_numbers<T: Number>(numbers: &Numbers<T>, most_common: usize, said: &mut Co
     said.quartiles = quartiles(&weighted).map(|values| Quartiles { values: array(&values), rank_error });
 }
 
-/// An estimate may be above the number of all values.
+/// Limits an estimate to the number of all values.
 fn distinct((estimate, error): (u64, f64), said: &ColumnStats) -> Distinct {
     Distinct { count: estimate.min(said.values.unwrap_or(u64::MAX)), error }
 }
@@ -101,7 +101,7 @@ fn lengths(stats: &LengthStats) -> Option<Lengths> {
     stats.mean().map(|mean| Lengths { least: stats.least, mean, greatest: stats.greatest })
 }
 
-/// What a unit of the stored number is worth.
+/// Returns the value of one unit of the stored number.
 fn scale(data_type: &DataType) -> f64 {
     match data_type {
         DataType::Decimal32(_, scale)
@@ -118,7 +118,7 @@ fn quartiles<T: Number>(weighted: &[(T, u64)]) -> Option<Vec<T>> {
     let mut current = rest.next()?;
     let mut found = Vec::with_capacity(3);
     for quarter in 1..4 {
-        // The first value that as many values are no greater than.
+        // The first value than which as many values are no greater.
         while (seen + u128::from(current.1)) * 4 < total * quarter {
             seen += u128::from(current.1);
             current = rest.next()?;
@@ -143,7 +143,7 @@ fn histogram<T: Number>(weighted: &[(T, u64)], bounds: Option<(T, T)>, scale: f6
     Some(Histogram { lower: lower * scale, upper: upper * scale, counts })
 }
 
-/// An array of numbers that were widened when they were read.
+/// Creates an array of numbers that were widened when they were read.
 pub(crate) fn numbers_array<T: Number>(data_type: &DataType, values: &[T]) -> ArrayRef {
     match data_type {
         DataType::Boolean => {
@@ -170,11 +170,11 @@ fn narrowed<P: ArrowPrimitiveType, T: Number>(values: &[T], narrow: impl Fn(f64)
     Arc::new(PrimitiveArray::<P>::from_iter_values(values))
 }
 
-/// The bytes where numbers of this width may stand.
+/// Copies bytes to where numbers of this width may be.
 fn aligned(bytes: &[u8], width: usize) -> Buffer {
     match width {
         ..=8 => Buffer::from_slice_ref(bytes),
-        // Sixteen-byte integers need not be where a vector of bytes is.
+        // A vector of bytes need not be aligned for 16-byte integers.
         _ => {
             let words =
                 bytes.chunks_exact(16).filter_map(|word| word.try_into().ok().map(i128::from_le_bytes));
@@ -183,9 +183,9 @@ fn aligned(bytes: &[u8], width: usize) -> Buffer {
     }
 }
 
-/// Text where all of it is, else the bytes.
+/// Creates an array of text, or of bytes for other types.
 pub(crate) fn strings_array(data_type: &DataType, values: &[&[u8]]) -> ArrayRef {
-    // More than offsets of 32 bits reach; what is no text may grow threefold.
+    // They may exceed 32-bit offsets; bytes that are not UTF-8 may grow threefold.
     let are_long = values.iter().map(|value| value.len()).sum::<usize>() > i32::MAX as usize / 3;
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
@@ -215,7 +215,7 @@ pub(crate) fn strings_array(data_type: &DataType, values: &[&[u8]]) -> ArrayRef 
     }
 }
 
-/// Without the beginning of a last character that was cut.
+/// Drops a last character that was cut.
 fn whole_characters(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
@@ -223,5 +223,5 @@ fn whole_characters(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Intervals of a histogram.
+/// Number of intervals of a histogram.
 const BINS: usize = 16;

@@ -10,12 +10,12 @@ use marquetry_arrow::arrow_reader::ArrowReaderMetadata;
 use marquetry_base::Result;
 use std::sync::Arc;
 
-/// What the footer of a file says of its columns: counts, nulls, bounds. Nothing else is read.
+/// Returns what the footer of a file states about its columns: counts, nulls, bounds. Nothing else is read.
 ///
-/// Bounds are those of row groups that are [trusted](marquetry_arrow::arrow_reader::statistics); they are there if all row groups have
-/// some, or no values at all.
+/// Bounds are those of row groups that are [trusted](marquetry_arrow::arrow_reader::statistics). They are present if
+/// all row groups have bounds, or no values at all.
 ///
-/// Fails if a column does not exist, and if the footer has a chunk that cannot be read.
+/// Fails if a column does not exist, or if the footer has a chunk that cannot be read.
 ///
 /// ```
 /// use marquetry_arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -41,7 +41,7 @@ fn of_column(metadata: &ArrowReaderMetadata, column: &Column) -> Result<ColumnSt
         let chunk = group.column(column.number)?;
         let values = u64::try_from(chunk.num_values()).unwrap_or(0);
         entries += values;
-        // Of nothing but nulls and NaN there are no bounds, and none are missed.
+        // Chunks of only nulls and NaN have no bounds, and need none.
         let is_nan = if nans.is_valid(i) { nans.value(i) } else { 0 };
         entries_with_bounds.push(nulls.is_null(i) || nulls.value(i).saturating_add(is_nan) < values);
         distinct.push(chunk.statistics().and_then(|statistics| statistics.distinct_count));
@@ -67,7 +67,7 @@ fn of_column(metadata: &ArrowReaderMetadata, column: &Column) -> Result<ColumnSt
     };
     let are_bounds_exact = are_exact(&statistics.row_group_is_min_value_exact(groups())?)
         && are_exact(&statistics.row_group_is_max_value_exact(groups())?);
-    // Counts of several row groups do not add up.
+    // Distinct counts of several row groups do not add up.
     let distinct = match distinct.as_slice() {
         [Some(count)] => u64::try_from(*count).ok(),
         _ => None,
@@ -92,7 +92,7 @@ fn of_column(metadata: &ArrowReaderMetadata, column: &Column) -> Result<ColumnSt
     })
 }
 
-/// The sum, if all are known.
+/// Returns the sum, if all counts are known.
 fn known_sum(counts: &UInt64Array) -> Option<u64> {
     (counts.null_count() == 0)
         .then(|| counts.values().iter().fold(0u64, |sum, count| sum.saturating_add(*count)))

@@ -1,4 +1,4 @@
-//! The leaves of a nested array: what stands in structs, lists and maps, as arrays of its own.
+//! The leaves of a nested array, out of structs, lists and maps, as arrays of their own.
 
 use super::strings::LengthStats;
 use arrow_array::cast::AsArray;
@@ -8,12 +8,12 @@ use arrow_schema::{ArrowError, DataType};
 use arrow_select::take::take;
 use marquetry_base::{Error, ErrorKind, Result};
 
-/// An array of a leaf.
+/// The array of a leaf.
 pub(crate) struct LeafArray {
     pub(crate) values: ArrayRef,
-    /// Which values there are: null also where something above is.
+    /// The nulls of the leaf, and of everything above it.
     pub(crate) nulls: Option<NullBuffer>,
-    /// Of the innermost list that it is in: how many elements lists have that are not null.
+    /// Lengths of the innermost lists that it is in, as far as they are not null.
     pub(crate) lists: Option<LengthStats>,
 }
 
@@ -54,7 +54,8 @@ fn append(
     }
 }
 
-/// The elements of all lists, and which of them are in lists that are not null; `None` of what is no list.
+/// Returns the elements of all lists, and which of them are in lists that are not null. `None` if the array is not a
+/// list.
 fn list_elements<'a>(
     array: &'a ArrayRef,
     data_type: &DataType,
@@ -86,17 +87,17 @@ fn list_elements<'a>(
     })
 }
 
-/// Start and length of a list.
+/// Returns the start and the length of a list.
 fn span<O: Copy + TryInto<usize>>(offsets: &[O], i: usize) -> (usize, usize) {
     let at = |i: usize| offsets[i].try_into().unwrap_or(0);
     (at(i), at(i + 1) - at(i))
 }
 
-/// Which elements of an array belong to lists that are not null.
+/// The elements of an array that belong to lists that are not null.
 enum Elements {
-    /// So many from here on.
+    /// A range: its start and its length.
     Range(usize, usize),
-    /// These, by number.
+    /// The elements with these numbers.
     Each(Vec<u64>),
 }
 

@@ -12,9 +12,9 @@ use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use marquetry_base::{Error, ErrorKind, Result};
 
-/// Values of a column by the form that they are counted in.
+/// The values of a column, in the form in which they are counted.
 pub(crate) enum Values {
-    /// Of no type that has values, or of one that is not looked into.
+    /// A type without values, or one that is not examined.
     Nothing,
     /// Booleans as 0 and 1, integers, dates, times, small decimals.
     Signed(Numbers<i64>),
@@ -25,20 +25,21 @@ pub(crate) enum Values {
     Strings(Strings),
 }
 
-/// What is gathered of a column.
+/// The statistics of a column while it is read.
 pub(crate) struct LeafStats {
     pub(crate) data_type: DataType,
     pub(crate) values: Values,
     pub(crate) nulls: u64,
-    /// Values that are not null.
+    /// Number of values that are not null.
     pub(crate) count: u64,
     pub(crate) lists: Option<LengthStats>,
-    /// A dictionary, and how often each of its entries occurred so far.
+    /// A dictionary, and how often each of its entries has occurred so far.
     dictionary: Option<(ArrayRef, Vec<u64>)>,
 }
 
 impl LeafStats {
-    /// For a column that is read as this type, of which dictionaries and runs have the type of their values.
+    /// Creates the statistics of a column that is read as this type. Dictionaries and runs count as the type of their
+    /// values.
     pub(crate) fn new(data_type: &DataType) -> Self {
         let data_type = plain_type(data_type);
         let values = Values::new(&data_type);
@@ -47,7 +48,7 @@ impl LeafStats {
 
     /// Adds values of a batch.
     ///
-    /// Fails if they are runs or entries of a dictionary that cannot be made into plain values: what they are is not known.
+    /// Fails for runs, or entries of a dictionary, that cannot be converted to plain values.
     pub(crate) fn add(
         &mut self,
         array: &ArrayRef,
@@ -78,9 +79,9 @@ impl LeafStats {
         Ok(())
     }
 
-    /// The values of runs or of a dictionary, one by one.
+    /// Converts runs or a dictionary to plain values.
     fn plain(&self, array: &ArrayRef) -> Result<ArrayRef> {
-        // A value that does not fit would be made null otherwise.
+        // Otherwise a value that does not fit would become null.
         let options = CastOptions { safe: false, ..CastOptions::default() };
         arrow_cast::cast_with_options(array, &self.data_type, &options).map_err(|error| {
             let message = format!("{} cannot be made into plain values to look at", array.data_type());
@@ -104,10 +105,10 @@ impl LeafStats {
         }
     }
 
-    /// Adds what a dictionary's entries were counted for.
+    /// Adds the counts of a dictionary's entries.
     pub(crate) fn flush(&mut self) {
         let Some((entries, counts)) = self.dictionary.take() else { return };
-        // An entry that is null is a null.
+        // An entry that is null counts as nulls.
         let entry_nulls = entries.logical_nulls();
         if let Some(nulls) = &entry_nulls {
             let missing = (0..entries.len()).filter(|i| nulls.is_null(*i)).map(|i| counts[i]).sum::<u64>();
@@ -118,9 +119,9 @@ impl LeafStats {
         self.values.add_counted(&entries, &counts, is_used);
     }
 
-    /// Adds what another part of the column has. Both were flushed.
+    /// Adds the statistics of another part of the column. Both were flushed.
     ///
-    /// Fails if it was read as another type: its numbers would mean something else.
+    /// Fails if that part was read as another type: its numbers would have another meaning.
     pub(crate) fn merge(&mut self, other: LeafStats) -> Result<()> {
         if self.data_type != other.data_type {
             let (a, b) = (&self.data_type, &other.data_type);
@@ -144,7 +145,7 @@ impl LeafStats {
     }
 }
 
-/// The type of the values that dictionaries and runs stand for.
+/// Returns the type of the values of dictionaries and runs, and other types as they are.
 pub(crate) fn plain_type(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Dictionary(_, values) => values.as_ref().clone(),
@@ -153,7 +154,8 @@ pub(crate) fn plain_type(data_type: &DataType) -> DataType {
     }
 }
 
-/// Whether arrays of this type are looked at as they are: not runs, nor dictionaries with other keys than the reader's own.
+/// Whether arrays of this type are counted as they are: not runs, nor dictionaries with other keys than the reader's
+/// own.
 fn is_counted_as_it_is(data_type: &DataType) -> bool {
     match data_type {
         DataType::RunEndEncoded(..) => false,
@@ -193,7 +195,7 @@ impl Values {
         }
     }
 
-    /// Adds the entries of a dictionary that are used, each as often as it occurs.
+    /// Adds the used entries of a dictionary, each as often as it occurs.
     fn add_counted(&mut self, entries: &ArrayRef, counts: &[u64], is_used: impl Fn(usize) -> bool) {
         match self {
             Values::Nothing => {}
@@ -233,7 +235,7 @@ fn add_some<T: Number>(
     numbers.add(used.iter().copied());
 }
 
-/// The values of an array in as many bits as all have.
+/// Returns the values of an array as 64-bit integers.
 fn signed(array: &ArrayRef) -> Vec<i64> {
     if let Some(booleans) = array.as_boolean_opt() {
         return booleans.values().iter().map(i64::from).collect();
@@ -277,7 +279,7 @@ fn floats(array: &ArrayRef) -> Vec<f64> {
     }
 }
 
-/// The bytes of values that are not null.
+/// Returns the bytes of the values that are not null.
 fn byte_strings<'a>(
     array: &'a ArrayRef,
     nulls: Option<&'a NullBuffer>,

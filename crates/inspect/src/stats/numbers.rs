@@ -6,18 +6,19 @@ use super::value::{Number, Sum, sort_by_number};
 use super::value_counts::{Frequent, ValueCounts};
 use std::cmp::Ordering;
 
-/// Numbers of a column, but for those that are NaN, which are only counted.
+/// The numbers of a column. NaN are only counted.
 pub(crate) struct Numbers<T: Number> {
     pub(crate) count: u64,
     pub(crate) nans: u64,
     pub(crate) bounds: Option<(T, T)>,
     sum: T::Sum,
-    /// One of them. Large ones that differ little have their deviation in digits that floats of their size do not have.
+    /// One of the numbers. Large numbers that differ little have their deviation in digits that floats of their size do
+    /// not have.
     origin: Option<T>,
-    /// Of what they differ from `origin`.
+    /// The moments of the differences from `origin`.
     moments: Moments,
     counts: ValueCounts<T>,
-    /// Once there are too many different ones to have each in `counts`.
+    /// Set once there are too many distinct numbers for `counts` to have each.
     sketch: Option<QuantileSketch<T>>,
 }
 
@@ -35,7 +36,7 @@ impl<T: Number> Numbers<T> {
         }
     }
 
-    /// Adds numbers, each as often as it says: of a batch, or of a dictionary.
+    /// Adds numbers of a batch or a dictionary, each as often as its count.
     pub(crate) fn add(&mut self, numbers: impl Iterator<Item = (T, u64)> + Clone) {
         let present = numbers.clone().filter(|(number, _)| !number.is_nan());
         self.nans += numbers.filter(|(number, _)| number.is_nan()).map(|(_, times)| times).sum::<u64>();
@@ -56,7 +57,7 @@ impl<T: Number> Numbers<T> {
         }
     }
 
-    /// Bounds, sum and deviation.
+    /// Adds to bounds, sum and deviation.
     fn add_moments(&mut self, numbers: impl Iterator<Item = (T, u64)> + Clone) {
         let Some((origin, _)) = numbers.clone().next() else { return };
         let origin = *self.origin.get_or_insert(origin);
@@ -96,7 +97,7 @@ impl<T: Number> Numbers<T> {
     fn be_approximate(&mut self) {
         if self.sketch.is_none() {
             let mut sketch = QuantileSketch::new();
-            // In their order, so that the same numbers make the same sketch.
+            // In order, so that the same numbers result in the same sketch.
             let mut entries: Vec<_> = self.counts.entries().map(|(number, count)| (*number, count)).collect();
             sort_by_number(&mut entries);
             entries.into_iter().for_each(|(number, count)| sketch.add_times(number, count));
@@ -105,7 +106,7 @@ impl<T: Number> Numbers<T> {
         }
     }
 
-    /// Adds what another part of the column has.
+    /// Adds the numbers of another part of the column.
     pub(crate) fn merge(&mut self, mut other: Numbers<T>) {
         self.nans += other.nans;
         if let Some(origin) = other.origin.filter(|_| other.count > 0) {
@@ -138,13 +139,13 @@ impl<T: Number> Numbers<T> {
         }
     }
 
-    /// The mean and the standard deviation of a sample.
+    /// Returns the mean and the standard deviation of a sample.
     pub(crate) fn mean_and_deviation(&self) -> (Option<f64>, Option<f64>) {
         let mean = || self.sum.mean(self.count);
         ((self.count > 0).then(mean), self.moments.deviation())
     }
 
-    /// How many different ones there are, NaN as one of them, and the relative error of that.
+    /// Returns the number of distinct values, with NaN as one of them, and its relative error.
     pub(crate) fn distinct(&self) -> (u64, f64) {
         let (distinct, error) = self.counts.distinct();
         (distinct + u64::from(self.nans > 0), error)
@@ -154,8 +155,8 @@ impl<T: Number> Numbers<T> {
         self.counts.frequent(n, |a, b| a.order(*b))
     }
 
-    /// All different numbers in order with their counts, or samples that stand for them; and by which part of all numbers a rank
-    /// may be wrong.
+    /// Returns all distinct numbers in order with their counts, or samples that stand for them, and the maximum error
+    /// of a rank as a share of all numbers.
     pub(crate) fn weighted(&self) -> (Vec<(T, u64)>, f64) {
         match &self.sketch {
             Some(sketch) => (sketch.weighted(), RANK_ERROR),

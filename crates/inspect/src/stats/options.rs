@@ -2,7 +2,7 @@
 
 use marquetry_base::SharedExecutor;
 
-/// Which columns are looked at, and by how many threads.
+/// Which columns are read, and by how many threads.
 ///
 /// ```
 /// use marquetry_inspect::StatsOptions;
@@ -12,13 +12,14 @@ use marquetry_base::SharedExecutor;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct StatsOptions {
-    /// Only these columns, and all below them: dotted paths. Default: all.
+    /// Dotted paths of the columns to read, with all columns below them. Default: all.
     pub columns: Option<Vec<String>>,
-    /// Frequent values of each column. Default: 10.
+    /// Number of frequent values of each column. Default: 10.
     pub most_common: usize,
-    /// Threads that read; 0, the default, for one per processor. The result is the same for any number.
+    /// Number of threads that read. The default 0 means one per processor. The result is the same for any number.
     pub threads: usize,
-    /// What has the threads besides the caller's. Default: threads of our own, for as long as the file is read.
+    /// The executor that provides the threads besides the caller's. Default: threads of our own, for as long as the
+    /// file is read.
     pub executor: SharedExecutor,
 }
 

@@ -1,18 +1,18 @@
 //! Quantiles of more values than are kept: a KLL sketch.
 //!
-//! Levels of samples, of which one on level `i` stands for `2^i` values. A level that is full is sorted, and every other sample
-//! goes up. Which of both, the first or the second, a generator of fixed seed decides: the same values in the same order make
-//! the same sketch, on any machine.
+//! Levels of samples, of which one on level `i` stands for `2^i` values. A level that is full is sorted, and every
+//! other sample goes up. A generator with a fixed seed decides whether these are the first or the second of each pair:
+//! the same values in the same order result in the same sketch, on any machine.
 //!
 //! Source: Karnin, Lang, Liberty: Optimal Quantile Approximation in Streams (2016).
 
 use super::value::{Number, sort_by_number};
 
-/// Samples of values with the weights that they have.
+/// Samples of values with their weights.
 pub(crate) struct QuantileSketch<T> {
     levels: Vec<Vec<T>>,
     coin: u64,
-    /// Values that were not looked at since the last sample, and which of them will be it.
+    /// Number of values since the last sample, and which value of the block is the sample.
     block: usize,
     chosen: usize,
     /// Whether a level has as many samples as the highest may have.
@@ -30,7 +30,7 @@ impl<T: Number> QuantileSketch<T> {
         }
     }
 
-    /// Adds one of many values: one in each eight is kept, and stands for all of them.
+    /// Adds one value. One value in eight is kept as a sample of all eight.
     #[inline]
     pub(crate) fn add(&mut self, value: T) {
         if self.block == self.chosen {
@@ -46,7 +46,7 @@ impl<T: Number> QuantileSketch<T> {
         }
     }
 
-    /// Adds a value that occurs so many times.
+    /// Adds a value `times` times.
     pub(crate) fn add_times(&mut self, value: T, times: u64) {
         if times == 1 {
             return self.add(value);
@@ -64,7 +64,7 @@ impl<T: Number> QuantileSketch<T> {
         }
     }
 
-    /// Adds what another sketch was given.
+    /// Adds the samples of another sketch.
     pub(crate) fn merge(&mut self, other: QuantileSketch<T>) {
         for (level, samples) in other.levels.into_iter().enumerate() {
             self.level(level).extend(samples);
@@ -72,7 +72,7 @@ impl<T: Number> QuantileSketch<T> {
         self.compress();
     }
 
-    /// All samples in order, each with the number of values that it stands for.
+    /// Returns all samples in order, each with the number of values that it stands for.
     pub(crate) fn weighted(&self) -> Vec<(T, u64)> {
         let weigh = |(level, samples): (usize, &Vec<T>)| -> Vec<(T, u64)> {
             samples.iter().map(|sample| (*sample, 1 << level)).collect()
@@ -89,7 +89,7 @@ impl<T: Number> QuantileSketch<T> {
         &mut self.levels[level]
     }
 
-    /// Sends samples up, from the lowest level on, until no level has too many.
+    /// Moves samples up, from the lowest level on, until no level has too many.
     fn compress(&mut self) {
         let mut level = 0;
         while level < self.levels.len() {
@@ -97,7 +97,7 @@ impl<T: Number> QuantileSketch<T> {
                 let is_second = (self.random() >> 63) as usize;
                 let mut samples = std::mem::take(&mut self.levels[level]);
                 samples.sort_unstable_by(|a, b| a.order(*b));
-                // Of an odd number the last one stays.
+                // If their number is odd, the last one stays.
                 let pairs = samples.len() / 2 * 2;
                 let above = self.level(level + 1);
                 above.extend(samples[..pairs].iter().skip(is_second).step_by(2));
@@ -108,13 +108,13 @@ impl<T: Number> QuantileSketch<T> {
         }
     }
 
-    /// Samples that a level may have: lower ones have fewer, as they stand for less.
+    /// Returns the maximum number of samples of a level. Lower levels have fewer, as their samples stand for less.
     fn capacity(&self, level: usize) -> usize {
         let below = (self.levels.len() - 1 - level) as i32;
         ((TOP_SAMPLES as f64 * 0.7f64.powi(below)) as usize).max(8)
     }
 
-    /// Xorshift.
+    /// Returns a random number (xorshift).
     fn random(&mut self) -> u64 {
         self.coin ^= self.coin << 13;
         self.coin ^= self.coin >> 7;
@@ -123,11 +123,12 @@ impl<T: Number> QuantileSketch<T> {
     }
 }
 
-/// Samples of the highest level. With them ranks are wrong by less than 1 % of all values, in nearly all cases.
+/// Maximum number of samples of the highest level. Ranks are then wrong by less than 1 % of all values, in nearly all
+/// cases.
 const TOP_SAMPLES: usize = 512;
-/// The part of all values by which a rank may be wrong.
+/// Maximum error of a rank, as a share of all values.
 pub(crate) const RANK_ERROR: f64 = 0.01;
-/// The level of values that are added one by one, of which one in eight is a sample.
+/// The level of values that are added one by one, one in eight of which is a sample.
 const BLOCK_LEVEL: usize = 3;
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 

@@ -1,4 +1,4 @@
-//! Reads columns, several row groups at a time, and gathers what they hold.
+//! Reads columns, several row groups at a time, and computes their statistics.
 //!
 //! A part is one column of the table in one row group. Parts are merged in the order of the file, so that the result is the same
 //! for any number of threads.
@@ -23,15 +23,15 @@ use marquetry_format::{Encoding, PageType};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// What the columns of a file hold, found by reading them once.
+/// Computes the statistics of a file's columns, by reading them once.
 ///
-/// Columns come in the order of the file. What [`StatsOptions::columns`] leaves out is not read. Counts, bounds, means and lengths
-/// are exact; see [`ColumnStats`] for what is estimated once a column has more than 65,536 different values. The result is the same
-/// on each run, and for any number of threads.
+/// Columns come in the order of the file. Those that [`StatsOptions::columns`] leaves out are not read. Counts, bounds,
+/// means and lengths are exact; [`ColumnStats`] documents what is estimated once a column has more than 65,536 distinct
+/// values. The result is the same on each run, and for any number of threads.
 ///
-/// Takes some hundred kilobytes for each column that is being read, and at most 20 MB where values are long.
+/// Takes some hundred kilobytes for each column that is being read, and at most 20 MB if values are long.
 ///
-/// Fails if a column does not exist, and where reading fails: at the first place in the file, with that place.
+/// Fails if a column does not exist, or if reading fails: the error is that of the first place in the file.
 ///
 /// ```
 /// use marquetry_arrow::arrow_reader::ArrowReaderOptions;
@@ -53,10 +53,11 @@ pub fn column_stats(
     table_stats([("the file", source)], options, stats)
 }
 
-/// What the columns of several files hold together, as [`column_stats`] finds it of one. All have the same columns, in any order.
+/// Computes the statistics of the columns of several files together, as [`column_stats`] does for one. All files have
+/// the same columns, in any order.
 ///
-/// Fails as that does, and if a file lacks a column of the first one, or has it with another type; the error names the file, by the name that is
-/// given with it.
+/// Fails as that does, and if a file lacks a column of the first one, or has it with another type. The error names the
+/// file, by the name that is given with it.
 ///
 /// ```
 /// use marquetry_arrow::arrow_reader::ArrowReaderOptions;
@@ -113,7 +114,7 @@ pub fn table_stats<'n>(
     };
     let executor = stats.executor.or_threads("marquetry-stats");
     let mut said = Vec::with_capacity(columns.len());
-    // So many columns at a time that all threads have enough to do, and no more is kept.
+    // So many columns at a time that all threads have enough to do, without keeping the results of more.
     let width = (threads * PARTS_PER_THREAD).div_ceil(all_groups.max(1));
     for window in parts_of_columns.chunks(width.max(1)) {
         let part = |(i, leaves): (usize, &&[Column])| {
@@ -142,8 +143,8 @@ pub fn table_stats<'n>(
     Ok(said)
 }
 
-/// The units of INT96 timestamps that fit, each column's own: those of all files, as numbers of several units cannot be compared.
-/// Fails with the number of the file.
+/// Finds a unit for each column of INT96 timestamps that fits all files, since numbers in several units cannot be
+/// compared. Fails with the number of the file.
 fn int96_units(
     sources: &[Arc<dyn Source>],
     footers: &[ArrowReaderMetadata],
@@ -158,8 +159,8 @@ fn int96_units(
     Ok(units)
 }
 
-/// Columns of the table that are read together: each by itself, but many where there are very many, as each reader looks at the whole
-/// schema.
+/// Groups the columns that are read together: each by itself, or many if there are very many, as each reader goes
+/// through the whole schema.
 fn parts_of(columns: &[Column]) -> Vec<&[Column]> {
     let roots: Vec<&[Column]> = columns.chunk_by(|a, b| a.root == b.root).collect();
     let at_once = (roots.len() / 256).clamp(1, 64);
@@ -172,7 +173,7 @@ fn parts_of(columns: &[Column]) -> Vec<&[Column]> {
     roots.chunks(at_once).map(part).collect()
 }
 
-/// What a part of a file without rows has.
+/// Creates the statistics of no rows.
 fn nothing(leaves: &[Column]) -> Vec<LeafStats> {
     leaves.iter().map(|leaf| LeafStats::new(leaf.field.data_type())).collect()
 }
@@ -181,7 +182,7 @@ fn nothing(leaves: &[Column]) -> Vec<LeafStats> {
 struct File {
     source: Arc<dyn Source>,
     metadata: ArrowReaderMetadata,
-    /// Its numbers of the first file's leaves, where these are others.
+    /// The numbers of the first file's leaves in this file, if they differ.
     numbers: Option<HashMap<usize, usize>>,
 }
 
@@ -199,7 +200,7 @@ impl File {
 
     /// Finds the columns of the first file among those of this one.
     fn numbered(mut self, first: &[Column], columns: Vec<Column>) -> Result<Self> {
-        // Of several columns of one name, the first is the first of the other file.
+        // Of several columns with the same name, the first is that of the first file's first.
         let mut by_path: HashMap<&str, VecDeque<&Column>> = HashMap::new();
         columns.iter().for_each(|column| by_path.entry(&column.path).or_default().push_back(column));
         let mut numbers = HashMap::new();
@@ -208,7 +209,7 @@ impl File {
             let here = by_path.get_mut(path.as_str()).and_then(VecDeque::pop_front);
             let here =
                 here.ok_or_else(|| Error::argument(format!("has no column {path}, as other files have")))?;
-            // How wide the keys of a dictionary are makes no difference.
+            // The width of dictionary keys makes no difference.
             let [a, b] = [column, here].map(|column| plain_type(column.field.data_type()));
             if a != b {
                 return Err(Error::argument(format!("column {path} is {b}, and {a} in other files")));
@@ -222,7 +223,7 @@ impl File {
         Ok(self)
     }
 
-    /// Reads leaves in one row group; they have the numbers of the first file.
+    /// Reads leaves of one row group, given by their numbers in the first file.
     fn gather(&self, group: usize, wanted: &[usize]) -> Result<Vec<LeafStats>> {
         let Some(numbers) = &self.numbers else { return self.gather_here(group, wanted) };
         let here: Vec<usize> = wanted.iter().filter_map(|number| numbers.get(number).copied()).collect();
@@ -268,7 +269,8 @@ fn add_batch(batch: &RecordBatch, stats: &mut Vec<LeafStats>) -> Result<()> {
     Ok(())
 }
 
-/// The file read with dictionaries where its pages have them: their entries are looked at once, and then only counted.
+/// Reads the file with dictionaries if its pages have them: their entries are then examined once, and otherwise only
+/// counted.
 fn with_dictionaries(
     metadata: ArrowReaderMetadata,
     options: ArrowReaderOptions,
@@ -286,7 +288,7 @@ fn with_dictionaries(
         return Ok(metadata);
     }
     let options = with_types(options, types);
-    // Where the reader has no dictionaries of a type, values are read one by one.
+    // If the reader has no dictionaries of a type, values are read one by one.
     Ok(metadata.with_options(options).unwrap_or(metadata))
 }
 
@@ -298,7 +300,7 @@ fn may_be_dictionary(data_type: &DataType) -> bool {
         )
 }
 
-/// Whether all data pages of a column refer to dictionaries, as far as the footer says.
+/// Whether all data pages of a column use dictionaries, as far as the footer states it.
 fn has_dictionaries_only(metadata: &ParquetMetaData, column: usize) -> Result<bool> {
     let is_dictionary = |encoding| matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
     for group in metadata.row_groups() {
@@ -308,7 +310,7 @@ fn has_dictionaries_only(metadata: &ParquetMetaData, column: usize) -> Result<bo
                 !matches!(stats.page_type, PageType::DATA_PAGE | PageType::DATA_PAGE_V2)
                     || is_dictionary(stats.encoding)
             }),
-            // Without these counts, PLAIN may be the dictionary's own.
+            // Without these counts, PLAIN may be the encoding of the dictionary itself.
             None => false,
         };
         if !is_only {
@@ -318,7 +320,7 @@ fn has_dictionaries_only(metadata: &ParquetMetaData, column: usize) -> Result<bo
     Ok(true)
 }
 
-/// Rows of a batch.
+/// Number of rows of a batch.
 const BATCH_ROWS: usize = 16 << 10;
-/// Parts that each thread has until all have waited for the last.
+/// Number of parts of each thread before all threads wait for the last one.
 const PARTS_PER_THREAD: usize = 16;

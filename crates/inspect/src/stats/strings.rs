@@ -3,14 +3,14 @@
 use super::value_counts::{Frequent, ValueCounts};
 use twox_hash::XxHash64;
 
-/// Byte strings of a column, text or not.
+/// The byte strings of a column, text or not.
 pub(crate) struct Strings {
     pub(crate) bounds: Option<Bounds>,
     pub(crate) lengths: LengthStats,
     counts: ValueCounts<Box<[u8]>>,
 }
 
-/// The least and the greatest of them.
+/// The least and the greatest string.
 type Bounds = (Box<[u8]>, Box<[u8]>);
 
 /// Lengths of strings in bytes, or of lists in elements.
@@ -41,7 +41,7 @@ impl LengthStats {
         }
     }
 
-    /// `None` of none.
+    /// Returns the mean, or `None` if there are no lengths.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.total as f64 / self.count as f64)
     }
@@ -52,7 +52,7 @@ impl Strings {
         Strings { bounds: None, lengths: LengthStats::default(), counts: ValueCounts::new() }
     }
 
-    /// Adds strings, each as often as it says.
+    /// Adds strings, each as often as its count.
     pub(crate) fn add<'a>(&mut self, strings: impl Iterator<Item = (&'a [u8], u64)>) {
         let mut bounds: Option<(&[u8], &[u8])> = None;
         for (string, times) in strings {
@@ -85,7 +85,7 @@ impl Strings {
         }
     }
 
-    /// Adds what another part of the column has.
+    /// Adds the strings of another part of the column.
     pub(crate) fn merge(&mut self, mut other: Strings) {
         self.lengths.merge(other.lengths);
         if let Some((least, greatest)) = &other.bounds {
@@ -101,16 +101,16 @@ impl Strings {
         }
     }
 
-    /// How many different ones there are, and the relative error of that.
+    /// Returns the number of distinct strings, and its relative error.
     pub(crate) fn distinct(&self) -> (u64, f64) {
         self.counts.distinct()
     }
 
-    /// The most frequent ones, the first [`MOST_KEPT`] bytes of each.
+    /// Returns the most frequent strings, the first [`MOST_KEPT`] bytes of each.
     pub(crate) fn frequent(&self, n: usize) -> Vec<Frequent<Box<[u8]>>> {
         self.counts.frequent(n, Box::<[u8]>::cmp)
     }
 }
 
-/// Bytes of a frequent string that are kept.
+/// Maximum bytes that are kept of a frequent string.
 pub(crate) const MOST_KEPT: usize = 256;

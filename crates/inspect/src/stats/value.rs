@@ -1,23 +1,23 @@
-//! The numbers that statistics are made of: those of all types in four forms, so that little code does for many types.
+//! The numbers of all types in four forms, so that little code serves many types.
 
 use crate::word_hash::spread;
 use arrow_buffer::i256;
 use std::cmp::Ordering;
 
-/// A number as statistics see it. Integers of up to 64 bits, dates and times are `i64`, floats `f64`, larger ones and decimals
-/// `i128` or `i256`, these without their scale.
+/// A number in a column. Integers of up to 64 bits, dates and times are `i64`, floats `f64`, larger integers and
+/// decimals `i128` or `i256`, decimals without their scale.
 pub(crate) trait Number: Copy + Send + Sync + PartialOrd + 'static {
-    /// Without loss where there is such a sum.
+    /// The type of sums, exact if such a type exists.
     type Sum: Sum;
 
-    /// Where the number stands among others: NaN behind all, and both zeros alike.
+    /// Compares two numbers. NaN comes last, and both zeros are equal.
     fn order(self, other: Self) -> Ordering {
         self.partial_cmp(&other).unwrap_or(Ordering::Equal)
     }
     fn to_f64(self) -> f64;
-    /// The difference, rounded once.
+    /// Returns the difference, rounded once.
     fn minus(self, other: Self) -> f64;
-    /// The difference times a power of two: it may be one that a float does not hold.
+    /// Returns the difference times a power of two. A float need not hold the difference itself.
     fn scaled_minus(self, other: Self, scale: f64) -> f64 {
         self.minus(other) * scale
     }
@@ -29,7 +29,8 @@ pub(crate) trait Number: Copy + Send + Sync + PartialOrd + 'static {
     fn to_le_bytes(self) -> [u8; 32];
 }
 
-/// Sorts numbers with their counts by the numbers. One function for who needs it: each sort takes as long to compile as this file.
+/// Sorts numbers with their counts by the numbers. It is one shared function, because each sort takes as long to
+/// compile as this file.
 pub(super) fn sort_by_number<T: Number>(entries: &mut [(T, u64)]) {
     entries.sort_unstable_by(|(a, _), (b, _)| a.order(*b));
 }
@@ -37,7 +38,7 @@ pub(super) fn sort_by_number<T: Number>(entries: &mut [(T, u64)]) {
 /// A sum of numbers.
 pub(crate) trait Sum: Default + Copy + Send {
     fn merge(&mut self, other: Self);
-    /// The mean of `count` numbers that have this sum, which need not fit a float.
+    /// Returns the mean of `count` numbers with this sum, which itself need not fit a float.
     fn mean(self, count: u64) -> f64;
 }
 
@@ -72,7 +73,7 @@ impl Sum for FloatSum {
             true => self.small.mean(count),
             false => {
                 let mut all = self.large;
-                // Nothing gets lost here that counts beside what is left of large ones.
+                // Small sums lose nothing here that matters beside the remaining large ones.
                 all.add(self.small.sum / SCALE);
                 all.add(self.small.lost / SCALE);
                 all.mean(count) * SCALE
@@ -81,7 +82,7 @@ impl Sum for FloatSum {
     }
 }
 
-/// The first bytes of a number in little-endian order.
+/// Extends a number in little-endian order to 32 bytes.
 fn widened<const N: usize>(bytes: [u8; N]) -> [u8; 32] {
     let mut wide = [0; 32];
     wide[..N].copy_from_slice(&bytes);
@@ -189,7 +190,7 @@ impl Number for f64 {
     fn scaled_minus(self, other: Self, scale: f64) -> f64 {
         match scale < 1.0 {
             true => self * scale - other * scale,
-            // What differs little may be large.
+            // A small difference may be between large numbers.
             false => (self - other) * scale,
         }
     }
@@ -212,11 +213,11 @@ impl Number for f64 {
     }
 }
 
-/// A sum of floats, which may be greater than any float: large ones are added up apart, made smaller.
+/// A sum of floats, which may exceed any float: large numbers are scaled down and added separately.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct FloatSum {
     small: CompensatedSum,
-    /// In units of [`SCALE`].
+    /// The sum of large numbers, in units of [`SCALE`].
     large: CompensatedSum,
 }
 
@@ -229,12 +230,12 @@ impl FloatSum {
     }
 }
 
-/// 2^959: 2^64 numbers that are less do not add up to more than a float holds.
+/// 2^959: the sum of 2^64 smaller numbers still fits a float.
 const LARGE: f64 = f64::from_bits((1023 + 959) << 52);
 /// 2^64: a power of two, so that nothing is rounded.
 const SCALE: f64 = (1u128 << 64) as f64;
 
-/// A sum that keeps what each step rounds off (Neumaier).
+/// A sum that keeps the rounding error of each step (Neumaier).
 #[derive(Debug, Default, Clone, Copy)]
 struct CompensatedSum {
     sum: f64,
@@ -256,7 +257,7 @@ impl CompensatedSum {
 
     fn add(&mut self, number: f64) {
         let sum = self.sum + number;
-        // What is lost on the way to infinity is no number.
+        // The rounding error on the way to infinity is not a number.
         if sum.is_finite() {
             self.lost += match self.sum.abs() >= number.abs() {
                 true => (self.sum - sum) + number,
@@ -275,7 +276,7 @@ impl CompensatedSum {
         self.sum + self.lost
     }
 
-    /// Rounded once, or nearly: what the division leaves is divided, too.
+    /// Returns the mean, rounded about once: the remainder of the division is divided, too.
     fn mean(self, count: u64) -> f64 {
         let count = count as f64;
         let mean = self.sum / count;

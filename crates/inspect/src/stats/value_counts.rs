@@ -1,29 +1,30 @@
-//! How often each value occurs, and how many different ones there are: exactly while they are few, within known bounds once they are
-//! many.
+//! Counts how often each value occurs, and how many distinct ones there are: exactly while they are few, within known
+//! bounds once they are many.
 //!
-//! Of many values the frequent ones are kept by the algorithm of Misra and Gries (1982): a counter that is full takes the same number
-//! from all, so that a count is too small by at most what was taken. Distinct values are estimated by HyperLogLog.
+//! Of many values the frequent ones are kept by the algorithm of Misra and Gries (1982): when there are too many
+//! counts, the same number is subtracted from all, so that a count is too small by at most what was subtracted.
+//! Distinct values are estimated by HyperLogLog.
 
 use datasketches::hll::{HllSketch, HllType, HllUnion};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Counts of values, which are told apart by 64 bits of a hash.
+/// Counts of values, which are told apart by 64-bit hashes.
 pub(crate) struct ValueCounts<T> {
-    /// Once there are too many, a value is kept when it occurs for the second time: most never do.
+    /// Once there are too many, a value is kept only when it occurs for the second time: most never do.
     counts: HashMap<u64, (Option<T>, u64), BuildHasherDefault<ItselfHasher>>,
-    /// Once there were too many.
+    /// Set once there were too many.
     many: Option<Many>,
 }
 
 struct Many {
     distinct: HllSketch,
-    /// What was taken from each count at most.
+    /// Maximum that was subtracted from each count.
     taken: u64,
 }
 
-/// A frequent value, with what is known of how often it occurs.
+/// A frequent value, and the range of how often it occurs.
 pub(crate) struct Frequent<T> {
     pub(crate) value: T,
     pub(crate) at_least: u64,
@@ -40,7 +41,8 @@ impl<T: Clone> ValueCounts<T> {
         self.many.is_none()
     }
 
-    /// Whether there are more different values than are counted exactly: [`be_approximate`](Self::be_approximate) is next.
+    /// Whether there are more distinct values than are counted exactly; the caller then calls
+    /// [`be_approximate`](Self::be_approximate).
     pub(crate) fn is_full(&self) -> bool {
         self.is_exact() && self.counts.len() > MOST_EXACT
     }
@@ -69,12 +71,12 @@ impl<T: Clone> ValueCounts<T> {
         }
     }
 
-    /// All values with their counts, in no order, while these are exact.
+    /// Returns all values with their counts, in no order, while the counts are exact.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&T, u64)> {
         self.counts.values().filter_map(|(value, count)| Some((value.as_ref()?, *count)))
     }
 
-    /// From now on only frequent values are counted.
+    /// Counts only frequent values from now on.
     pub(crate) fn be_approximate(&mut self) {
         if self.is_exact() {
             let mut distinct = new_sketch();
@@ -87,7 +89,7 @@ impl<T: Clone> ValueCounts<T> {
         }
     }
 
-    /// Adds the counts of others. Both are exact, or both are not.
+    /// Adds the counts of another part. Either both are exact, or neither is.
     pub(crate) fn merge(&mut self, other: ValueCounts<T>) {
         for (hash, (value, count)) in other.counts {
             let (known, counted) = self.counts.entry(hash).or_insert((None, 0));
@@ -106,7 +108,7 @@ impl<T: Clone> ValueCounts<T> {
         }
     }
 
-    /// How many different values there are, and by which part of it that may be wrong; 0 if it is exact.
+    /// Returns the number of distinct values and its relative error, which is 0 if it is exact.
     pub(crate) fn distinct(&self) -> (u64, f64) {
         match &self.many {
             None => (self.counts.len() as u64, 0.0),
@@ -114,15 +116,15 @@ impl<T: Clone> ValueCounts<T> {
         }
     }
 
-    /// The `n` most frequent values, most frequent first, those that are equally frequent in the order of `order`; of values that
-    /// may be no more frequent than others, none.
+    /// Returns the `n` most frequent values, most frequent first, and equally frequent ones in the order of `order`.
+    /// Leaves out values that may be no more frequent than others.
     pub(crate) fn frequent(
         &self,
         n: usize,
         order: impl Fn(&T, &T) -> std::cmp::Ordering,
     ) -> Vec<Frequent<T>> {
         let taken = self.many.as_ref().map_or(0, |many| many.taken);
-        // What is more frequent than others occurred more than once, so that its value is there.
+        // A value that is more frequent than others occurred more than once, so it was kept.
         let known = self.counts.values().filter(|(_, count)| *count > taken);
         let mut all: Vec<_> = known.filter_map(|(value, count)| Some((value.as_ref()?, *count))).collect();
         all.sort_unstable_by(|(a, more), (b, less)| less.cmp(more).then_with(|| order(a, b)));
@@ -134,7 +136,7 @@ impl<T: Clone> ValueCounts<T> {
         all.into_iter().take(n).map(frequent).collect()
     }
 
-    /// Takes so much from all counts that half of them are gone.
+    /// Subtracts so much from all counts that half of them vanish.
     fn take(&mut self) {
         let mut counts: Vec<u64> = self.counts.values().map(|(_, count)| *count).collect();
         let (_, taken, _) = counts.select_nth_unstable_by(MOST_FREQUENT / 2, |a, b| b.cmp(a));
@@ -153,16 +155,16 @@ fn new_sketch() -> HllSketch {
     HllSketch::new(SKETCH_SIZE, HllType::Hll8).expect("a size that there is")
 }
 
-/// Different values that are counted one by one.
+/// Maximum number of distinct values that are counted one by one.
 const MOST_EXACT: usize = 1 << 16;
-/// Counts that are kept of more.
+/// Maximum number of counts that are kept beyond that.
 const MOST_FREQUENT: usize = 2_048;
-/// Two to the power of this are the registers of a sketch, a byte each.
+/// Base-2 logarithm of the number of registers of a sketch, a byte each.
 const SKETCH_SIZE: u8 = 14;
 /// Two standard errors of an estimate.
 const SKETCH_ERROR: f64 = 2.0 * 0.0082;
 
-/// Takes a hash as it is.
+/// A hasher that uses a hash as it is.
 #[derive(Default)]
 pub(crate) struct ItselfHasher(u64);
 

@@ -58,7 +58,7 @@ fn queries(text: &str) -> AdviseOptions {
     options().with_queries(Query::parse_lines(text).unwrap())
 }
 
-/// 32 bits by chance, as splitmix64 has them.
+/// Pseudo-random 32 bits, by splitmix64.
 fn mixed(i: u64) -> u64 {
     let z = i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -92,7 +92,7 @@ fn encodings() {
     none(&advice(&batch, again, &options()), AdviceKind::Encoding);
 }
 
-/// Few values, and many later: a writer with a small dictionary gives it up in between.
+/// Few distinct values first, and many later: a writer with a small dictionary gives it up in between.
 #[test]
 fn dictionaries_that_were_given_up() {
     let name = |i: u64| mixed(if i < 30_000 { i % 300 } else { mixed(i) % 3_000 });
@@ -110,7 +110,7 @@ fn dictionaries_that_were_given_up() {
     none(&of(4 << 20), AdviceKind::Dictionary);
 }
 
-/// The writer calls what is in a map otherwise than other writers do.
+/// Our writer names the fields of a map differently than other writers.
 #[test]
 fn columns_of_maps_have_advice() {
     let mut maps = MapBuilder::new(
@@ -182,7 +182,7 @@ fn bloom_filters() {
     let predicted = finding.bytes.unwrap().after as f64;
     assert!((predicted - f64::from(real)).abs() < 0.1 * predicted, "{predicted}, {real}");
     none(&advise(&file, &asked).unwrap(), AdviceKind::BloomFilter);
-    // Bounds tell apart what is in order, and nobody asks for one of others.
+    // Bounds tell sorted values apart, and no query asks for values of the others.
     let sorted = column("id", texts(40_000, |i| format!("{i:08}")));
     none(&advice(&sorted, groups(plain()), &asked), AdviceKind::BloomFilter);
     none(&advice(&batch, groups(plain()), &queries("id > 'cafe'")), AdviceKind::BloomFilter);
@@ -204,11 +204,11 @@ fn sort_order() {
     assert!(["kind", "place"].contains(&&*finding.columns[0]), "{finding:?}");
     let bytes = finding.bytes.unwrap();
     assert!(bytes.after * 2 < bytes.before, "{finding:?}");
-    // In order already; and where nothing repeats there is nothing to gain.
+    // Sorted already; and without repeated values there is nothing to gain.
     none(&advice(&two(|i| i / 120, 60_000), plain(), &options()), AdviceKind::SortOrder);
     let unique = column("id", texts(20_000, |i| format!("{:08x}{:08x}", mixed(i), mixed(i + 7_000_000))));
     none(&advice(&unique, plain(), &options()), AdviceKind::SortOrder);
-    // The queries say which column.
+    // The queries determine the column.
     let asked = queries("place = '00'").with_goal(Goal::Filter);
     let filtered = advice(&by_chance, plain().set_max_row_group_row_count(Some(6_000)), &asked);
     let finding = sole(&filtered, AdviceKind::SortOrder);
@@ -218,13 +218,13 @@ fn sort_order() {
 
 #[test]
 fn types() {
-    // Whatever codec is advised leaves something of bytes of the sign, as they are not all alike.
+    // Any recommended codec leaves something of the sign bytes, because they are not all the same.
     let small = advice(&column("n", numbers(20_000, |i| i64::from(mixed(i) as i32))), plain(), &options());
     let finding = sole(&small, AdviceKind::Type);
     assert_eq!((&finding.change, &finding.confidence), (&Change::Type(NewType::Int32), &Confidence::Certain));
     none(&advice(&column("n", numbers(20_000, |i| mixed(i) as i64)), plain(), &options()), AdviceKind::Type);
     let days = column("day", texts(5_000, |i| format!("2024-{:02}-{:02}", 1 + i % 12, 1 + mixed(i) % 28)));
-    // A few bytes more, and decoded in a fraction of the time.
+    // Slightly more bytes, but decoded in a fraction of the time.
     let days = advice(&days, plain(), &options().with_goal(Goal::Scan));
     assert_eq!(sole(&days, AdviceKind::Type).change, Change::Type(NewType::Date));
     let uuid = |i: u64| {
@@ -239,7 +239,7 @@ fn types() {
     none(&advice(&names, plain(), &options()), AdviceKind::Type);
 }
 
-/// A codec that is advised takes most of the zeros in wide numbers, of which a type would then save nothing.
+/// A recommended codec removes most zeros of wide numbers, so that a narrower type saves nothing more.
 #[test]
 fn types_are_measured_with_the_codec_that_is_advised() {
     let batch = column("n", numbers(40_000, |i| (mixed(i) % 1_000_000) as i64));
@@ -277,7 +277,7 @@ fn types_that_take_more_bytes_are_no_advice_for_size() {
     );
 }
 
-/// The sample has one form, and a row outside of it another.
+/// The sample has one form, and a row outside of it has another.
 #[test]
 fn one_value_of_another_form_keeps_the_type() {
     let rows = 400_000;
@@ -362,7 +362,7 @@ fn small_files() {
     assert_eq!(advise_merging(&others, budget).unwrap(), None);
 }
 
-/// What pyarrow 26 writes of a table without rows: a row group of none, with the page of a dictionary.
+/// The file that pyarrow 26 writes for a table without rows: a row group without rows, with a dictionary page.
 #[test]
 fn no_rows_are_no_matter_of_time() {
     let file = "504152311504150015004c150015001200001504192c35001806736368656d6115020015022502180161001600191c191c26001c15021925\

@@ -17,16 +17,16 @@ use std::time::{Duration, Instant};
 const ROWS: usize = 6_000;
 const COLUMNS: usize = 1_600;
 
-/// 32 bits by chance.
+/// Pseudo-random 32 bits.
 fn mixed(i: usize) -> u64 {
     let z = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32
 }
 
-/// Of ten columns: a day as text, a small number in many bits, a number that needs them, a list of one; the others are booleans. Days and
-/// small numbers are such that no dictionary, and no codec that is advised, makes what another type does: days are all different, and bytes of the
-/// signs of numbers not all alike.
+/// Of ten columns: a day as text, a small number in many bits, a number that needs them, a list of one; the others are
+/// booleans. No dictionary and no recommended codec achieves for days and small numbers what another type does: days
+/// are all different, and the sign bytes of numbers are not all the same.
 fn column(at: usize) -> ArrayRef {
     let numbers = |number: &dyn Fn(usize) -> i64| -> ArrayRef {
         Arc::new(Int64Array::from_iter_values((0..ROWS).map(number)))
@@ -50,7 +50,7 @@ fn column(at: usize) -> ArrayRef {
     }
 }
 
-/// In three row groups, without statistics. What is asked for is the smallest of them all.
+/// In three row groups, without statistics. The column in the query is the smallest of all.
 fn wide() -> ColumnSource {
     let mut columns: Vec<(String, ArrayRef)> =
         (0..COLUMNS - 1).map(|at| (format!("c{at}"), column(at))).collect();
@@ -97,7 +97,7 @@ fn all_kinds_of_advice_are_given() {
     assert!(indexes[0].what.contains("4800 of 4800 column chunks have no bounds"), "{indexes:?}");
     let order = of(&advice, AdviceKind::SortOrder);
     assert_eq!(order[0].columns[0], "kind", "{order:?}");
-    // A part of the columns was sorted; what it says is of the file.
+    // Only some of the columns were sorted; the result holds for the whole file.
     assert!(order[0].confidence.share() < 0.5 && order[0].skipped.unwrap().after > 0.5, "{order:?}");
     let bytes = order[0].bytes.unwrap();
     assert_eq!(bytes.before, advice.file_bytes);
@@ -114,7 +114,7 @@ fn what_there_is_no_time_for_is_told() {
     for budget in [0, 200, 2_000].map(Duration::from_millis) {
         let start = Instant::now();
         let advice = advise(&input, &with(budget)).unwrap();
-        // What was begun is ended, in a build that is hardly optimised and beside other tests.
+        // Work that was begun is finished, in a build that is hardly optimized and beside other tests.
         assert!(start.elapsed() < budget + Duration::from_secs(20), "{budget:?}: {:?}", start.elapsed());
         let found = typed(&advice, NewType::Date).len() + typed(&advice, NewType::Int32).len();
         let told = advice.not_measured.join("\n");

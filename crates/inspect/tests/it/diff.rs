@@ -97,7 +97,7 @@ fn change() -> impl Strategy<Value = Change> {
     prop::sample::select(vec![Value, Null, Element, Order, Removed, Added, Type, Metadata])
 }
 
-/// `MARQUETRY_CASES=1000` plants as many.
+/// `MARQUETRY_CASES=1000` runs as many cases.
 fn cases() -> ProptestConfig {
     ProptestConfig::with_cases(
         std::env::var("MARQUETRY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(150),
@@ -235,7 +235,7 @@ fn places_in_many_row_groups() {
     let changed = |i: i64| if planted.contains(&(i as u64)) { -1 } else { i };
     for ids in [&(|i: i64| i * 3) as &dyn Fn(i64) -> i64, &|i| -i, &|i| i ^ 5] {
         let left = written(&table(ids, &|i| i), small(100_000), &[]);
-        // One has twice the row groups, the other none that begins where one of the left does.
+        // One file has twice the row groups, and no row group of the other begins where one of the left does.
         for rows_per_group in [50_000, 400_001] {
             let right = written(&table(ids, &changed), small(rows_per_group), &[]);
             for options in [DiffOptions::default(), DiffOptions::default().with_key(["id"])] {
@@ -249,7 +249,7 @@ fn places_in_many_row_groups() {
             }
         }
     }
-    // A key twice, behind each other in two stretches, at the same places in both files.
+    // A key that occurs twice, in two consecutive stretches, at the same places in both files.
     let twice = |i: i64| if i == 300_000 { 299_999 } else { i };
     let left = written(&table(&twice, &|i| i), small(100_000), &[]);
     let error = diff_rows(&left, &left, &DiffOptions::default().with_key(["id"])).unwrap_err();
@@ -257,7 +257,8 @@ fn places_in_many_row_groups() {
     assert!(diff_rows(&left, &left, &DiffOptions::default()).unwrap().is_same());
 }
 
-/// How often each row is there, of the left file and less those of the right one; and rows whose key is in both, with other values.
+/// Counts how often each row occurs in the left file minus the right one, and rows whose key is in both with other
+/// values.
 fn reference(left: &[(i64, i64)], right: &[(i64, i64)], by_key: bool) -> (u64, u64, u64) {
     let mut excess: HashMap<(i64, i64), i64> = HashMap::new();
     left.iter().for_each(|row| *excess.entry(*row).or_default() += 1);
@@ -280,7 +281,7 @@ fn of_rows(rows: &[(i64, i64)], rows_per_group: usize) -> DiffFile {
     written(&RecordBatch::try_from_iter(columns).unwrap(), layout, &[])
 }
 
-/// Rows that one file has more make the others come later there: in other row groups, and other threads.
+/// Additional rows of one file move the others to other row groups, and to other threads.
 #[test]
 fn rows_put_in_and_left_out() {
     let n = 600_000;
@@ -327,7 +328,7 @@ fn rows_put_in_and_left_out() {
     }
 }
 
-/// Many rows that are the same; as many rows in both files, all in other places; and keys that are there twice.
+/// Many equal rows; as many rows in both files, all at other places; and keys that occur twice.
 #[test]
 fn rows_put_in_among_others_that_are_alike() {
     let n = 1_100_000;
@@ -380,7 +381,7 @@ fn rows_by_number() {
     assert_eq!(rows.columns(), concat_batches(&batch.schema(), &expected).unwrap().columns());
 }
 
-/// Whatever the name of their time zone.
+/// Any time zone name.
 #[test]
 fn bounds_of_instants_differ() {
     let file = |instants: Vec<i64>| {
@@ -403,7 +404,7 @@ fn are_same(left: ArrayRef, right: ArrayRef) -> bool {
     diff_rows(&one_column(left), &one_column(right), &DiffOptions::default()).unwrap().is_same()
 }
 
-/// In whole units of a nanosecond, of which some instants have more than 64 bits.
+/// In whole units of a nanosecond: some instants need more than 64 bits.
 #[test]
 fn instants_far_from_1970_are_not_those_that_have_their_lowest_bits() {
     let micros = |value: i64| Arc::new(TimestampMicrosecondArray::from(vec![value])) as ArrayRef;

@@ -25,7 +25,7 @@ fn written(columns: &[(&str, ArrayRef)], rows_per_group: usize, has_dictionaries
         .set_stored_forms(StoredForms::default().with_int96_timestamps(true))
         .set_max_row_group_row_count(Some(rows_per_group))
         .set_dictionary_enabled(has_dictionaries)
-        // As Spark writes them: nothing says a unit.
+        // As Spark writes them, without any unit.
         .set_arrow_schema(false)
         .build();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
@@ -86,11 +86,11 @@ fn rows_are_compared_in_a_unit_that_holds_the_columns_of_both_files() {
     for options in [DiffOptions::default(), DiffOptions::default().with_key(["id"])] {
         let diff = diff_rows(&left, &same, &options).unwrap();
         assert!(diff.is_same() && diff.rows == (4, 4), "{diff:?}");
-        // That `t` has a year 9999 takes no nanoseconds from the other column.
+        // The year 9999 in `t` takes no nanoseconds from the other column.
         let finer = diff_file(&file(&all, &[1, 2, 3, 5], 4, false), "right");
         let diff = diff_rows(&left, &finer, &options).unwrap();
         assert_eq!((diff.changed, &diff.changed_columns[..]), (1, &[("fine".to_owned(), 1)][..]));
-        // A file that nanoseconds reach, against one that they do not.
+        // A file that fits in nanoseconds, against one that does not.
         let near = diff_file(&file(&NEAR, &[1, 2], 4, false), "right");
         let diff = diff_rows(&left, &near, &options).unwrap();
         assert_eq!((diff.removed, diff.added, diff.changed), (2, 0, 0), "{diff:?}");
@@ -103,7 +103,7 @@ fn rows_are_compared_in_a_unit_that_holds_the_columns_of_both_files() {
     }
 }
 
-/// Without their nanoseconds, rows would be the same that are not.
+/// Without their nanoseconds, rows that differ would be the same.
 #[test]
 fn what_no_unit_holds_is_an_error_that_names_the_file() {
     let far = diff_file(&written(&[("t", micros(&FAR))], 9, false), "far.parquet");
@@ -113,7 +113,7 @@ fn what_no_unit_holds_is_an_error_that_names_the_file() {
         assert_eq!(error.place().file.as_deref(), Some("fine.parquet"));
         assert!(error.message().contains("column t has INT96 timestamps beyond"), "{error}");
     }
-    // Of a unit that was asked for, a value that it does not hold is an error of the file that has it.
+    // With a requested unit, a value that does not fit is an error of its file.
     let options = ArrowReaderOptions::new().with_int96(Int96Unit::Nanoseconds);
     let open = |file: &Bytes, name: &str| {
         DiffFile::open(Arc::new(file.clone()), options.clone()).unwrap().with_name(name)

@@ -22,14 +22,14 @@ fn written(batches: &[ArrayRef], rows_per_group: usize) -> Arc<dyn Source> {
     Arc::new(Bytes::from(writer.into_inner().unwrap()))
 }
 
-/// Dictionaries of a hundred texts each, as the categories of pandas are: together more than a key of 8 bits has numbers for.
+/// Dictionaries of a hundred texts each, like the categories of pandas: together more than an 8-bit key can number.
 fn categories() -> Vec<ArrayRef> {
     let texts = |of: i32| (0..100).map(|i| format!("{of}-{i}")).collect::<Vec<_>>();
     let of = |of: i32| texts(of).iter().map(String::as_str).collect::<DictionaryArray<Int8Type>>();
     (0..3).map(|part| Arc::new(of(part)) as ArrayRef).collect()
 }
 
-/// Runs of texts, more rows together than a run's end of 16 bits has numbers for.
+/// Runs of texts: together more rows than a 16-bit run end can number.
 fn runs() -> Vec<ArrayRef> {
     let part = |part: i32| {
         let texts = StringArray::from(vec![Some("a".to_owned()), None, Some(format!("b{part}"))]);

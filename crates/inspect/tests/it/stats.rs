@@ -80,8 +80,8 @@ fn check<T: Ord + Clone + std::fmt::Debug>(
     }
 }
 
-/// Checks mean and deviation of `values`. What rounding costs is proportional to the greatest of
-/// the values, not to their mean, which is next to nothing where they cancel out.
+/// Checks mean and deviation of `values`. Rounding errors are proportional to the greatest of the values, not to their
+/// mean, which is close to 0 if they cancel out.
 fn check_moments(stats: &ColumnStats, values: &[f64]) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -196,7 +196,7 @@ proptest! {
         prop_assert!(stats[5].list_lengths.is_none_or(|it| (it.mean - mean).abs() < 1e-9));
     }
 
-    /// What a footer says does not contradict what is read.
+    /// The statistics in a footer do not contradict the values.
     #[test]
     fn footers_say_what_is_read(rows in rows(), per_group in 1..200usize) {
         let file = written(&table(&rows), per_group, true);
@@ -205,7 +205,7 @@ proptest! {
         for (read, said) in stats_of(&file, 1).iter().zip(&quick).take(5) {
             prop_assert_eq!((read.values, read.nulls), (said.values, said.nulls), "{}", read.column);
             if let (Some(read), Some(known)) = (&read.bounds, &said.bounds) {
-                // Zeros have another sign there, and stand for both.
+                // Zeros have another sign there, and stand for both zeros.
                 if said.are_bounds_exact && said.column != "float" {
                     prop_assert_eq!(read, known);
                 }
@@ -276,7 +276,7 @@ fn numbers_of_all_widths() {
     ])
     .unwrap();
     let stats = stats_of(&written(&batch, 3, false), 1);
-    // Least and greatest, by the rows that have them.
+    // The least and the greatest value of the row groups that have them.
     for (stats, (least, greatest)) in stats.iter().zip([(2, 0), (2, 0), (1, 0), (0, 1)]) {
         let column = batch.column_by_name(&stats.column).unwrap();
         let bounds = stats.bounds.as_ref().unwrap();
@@ -332,10 +332,10 @@ fn columns_of_one_name_stay_apart() {
     assert!(stats.iter().all(|column| column.distinct.unwrap().count == 3));
 }
 
-/// What is estimated stays below what was counted.
+/// Estimates stay below what was counted.
 #[test]
 fn there_are_no_more_distinct_values_than_values() {
-    // Different values alone, more than are counted exactly: about half of the estimates are above.
+    // Only distinct values, more than are counted exactly: about half of the estimates are too high.
     let columns = (0..8).map(|column: i64| {
         let values = Int64Array::from_iter_values((0..70_000).map(|row| row * 8 + column));
         (format!("c{column}"), Arc::new(values) as ArrayRef)

@@ -4,14 +4,14 @@ use crate::pages::copy;
 use crate::region::{KIB, MIB, Times, faults, seconds};
 use std::hint::black_box;
 
-/// How a block comes to be filled.
+/// How a block is filled.
 #[derive(Clone, Copy)]
 enum Fill {
-    /// Copied into memory that malloc gave.
+    /// Copied into newly allocated memory.
     Copied,
-    /// Set to zeros first, as safe code has to before it reads a file into a buffer.
+    /// Newly allocated and zeroed first, as safe code has to do before it reads a file into a buffer.
     Zeroed,
-    /// Into one that is kept: what the others cost more is the price of allocating.
+    /// Copied into a buffer that is kept. What the others cost more is the price of allocating.
     Kept,
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn all() {
         "| block | malloc | filled by copy | GB/s, best | median | faults of the first | faults a block, of later ones |"
     );
     println!("|---|---|---|--:|--:|--:|--:|");
-    // As a process finds it: the first block that is freed changes what malloc does with later ones.
+    // Comes first, as in a new process: the first block that is freed changes what malloc does with later ones.
     block_rows("default");
     std::thread::scope(|scope| {
         scope.spawn(|| block_rows("default, second thread"));
@@ -49,7 +49,8 @@ fn block_rows(malloc: &str) {
     }
 }
 
-/// Ten parts of `count` blocks each in turn, the faults of the first block of all, and those of each of the others.
+/// Measures ten parts of `count / 10` blocks each. Returns the times, the page faults of the very first block, and
+/// those of each later block.
 fn block_times(fill: Fill, source: &[u8], count: usize) -> (Times, u64, f64) {
     const PARTS: usize = 10;
     let mut kept = Vec::new();
@@ -75,7 +76,7 @@ fn one_block(fill: Fill, source: &[u8], kept: &mut Vec<u8>) {
     match fill {
         Fill::Zeroed => {
             *block = vec![0; source.len()];
-            // Or the compiler might see that no zero is ever read.
+            // Otherwise the compiler might see that no zero is ever read.
             copy(source, black_box(&mut *block));
         }
         Fill::Copied | Fill::Kept => {
@@ -87,11 +88,11 @@ fn one_block(fill: Fill, source: &[u8], kept: &mut Vec<u8>) {
     }
 }
 
-/// Lets malloc map all that is larger than 128 KiB, and give it back when it is freed. Whether there is a way.
+/// Makes malloc map all blocks over 128 KiB, and unmap them when they are freed. Returns whether that is possible.
 #[cfg(target_env = "gnu")]
 fn always_map() -> bool {
-    // SAFETY: sets a number of malloc's, which from then on it leaves as it is; then gives back what is free: malloc
-    // would take blocks from that first.
+    // SAFETY: sets a threshold that malloc does not change from then on; then returns free memory to the system,
+    // because malloc would take blocks from it first.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 128 * KIB as libc::c_int) == 1 && libc::malloc_trim(0) >= 0
     }

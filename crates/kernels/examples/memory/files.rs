@@ -11,11 +11,11 @@ use std::time::Instant;
 enum Way {
     /// Mapped and unmapped in each round.
     NewMap,
-    /// The same, with all pages entered while it is mapped.
+    /// Mapped in each round, with all pages entered while it is mapped.
     PopulatedMap,
-    /// Mapped once, and touched before.
+    /// Mapped once, and touched before the measurement.
     OldMap,
-    /// Positioned reads, each into a vector of its own.
+    /// Positioned reads, each into a new vector.
     NewVec,
     /// Positioned reads, all into one buffer.
     OneBuffer,
@@ -96,7 +96,7 @@ fn sum_of_file(way: Way, file: &File, old: &Region, chunks: &[(usize, usize)]) -
     Ok(total)
 }
 
-/// The sum of all words, and of the bytes that are left: the same however the file is cut into whole words.
+/// Adds up all words, and the remaining bytes: the same however the file is cut at word boundaries.
 fn sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let words = words.iter().fold(0, |sum: u64, &word| sum.wrapping_add(u64::from_le_bytes(word)));

@@ -4,13 +4,14 @@ use crate::region::{Fresh, KIB, MIB, PAGE, Times, faults, seconds};
 use std::hint::black_box;
 use std::io;
 
-/// More than any cache.
+/// Larger than any cache.
 const LARGE: usize = 256 * MIB;
 
 pub(crate) fn copies() -> io::Result<()> {
     const SIZES: [(usize, &str); 4] =
         [(16 * KIB, "16 KiB"), (256 * KIB, "256 KiB"), (4 * MIB, "4 MiB"), (LARGE, "256 MiB")];
-    // At the start of a page: malloc puts two small blocks where a load looks as if it needed the store before it.
+    // Buffers begin at the start of a page. malloc would place two small blocks so that a load looks as if it depended
+    // on the store before it.
     let mut buffers = Vec::new();
     for (size, _) in SIZES {
         let mut pair = (Fresh::new(size, None)?, Fresh::new(size, None)?);
@@ -41,7 +42,7 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) {
     black_box(to);
 }
 
-/// What the rounds of one way to have pages took.
+/// The times of one way to get pages.
 #[derive(Clone, Default)]
 struct Touches {
     touch: Times,

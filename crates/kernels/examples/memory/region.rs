@@ -1,4 +1,4 @@
-//! Memory of the system, and what it and time are counted by.
+//! Memory of the system, and counters for it and for time.
 
 use std::fs::File;
 use std::io;
@@ -16,7 +16,7 @@ pub(crate) fn seconds(run: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// What the rounds of one row took, in seconds.
+/// The times of the rounds of one row, in seconds.
 #[derive(Clone, Default)]
 pub(crate) struct Times(pub(crate) Vec<f64>);
 
@@ -37,21 +37,21 @@ impl Times {
     }
 }
 
-/// Memory of the system, not of malloc.
+/// Memory from the system, not from malloc.
 pub(crate) struct Region {
     start: *mut u8,
     pub(crate) len: usize,
 }
 
 impl Region {
-    /// Fresh memory, no page of which was touched.
+    /// Maps fresh memory, of which no page was touched.
     pub(crate) fn anonymous(len: usize, advice: Option<libc::c_int>) -> io::Result<Self> {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: new memory at an address of the system's choice.
         let start = unsafe { libc::mmap(ptr::null_mut(), len, access, kind, -1, 0) };
         let region = Region::new(start, len)?;
         if let Some(advice) = advice {
-            // SAFETY: the memory that was just mapped; how large its pages are changes nothing of what is in it.
+            // SAFETY: the memory that was just mapped; the size of its pages does not change its content.
             if unsafe { libc::madvise(start, len, advice) } != 0 {
                 return Err(io::Error::last_os_error());
             }
@@ -59,7 +59,7 @@ impl Region {
         Ok(region)
     }
 
-    /// A file, read-only. Nobody may change or cut it off while this lives.
+    /// Maps a file, read-only. Nobody may change or truncate it while this lives.
     pub(crate) fn of_file(file: &File, len: usize, populate: bool) -> io::Result<Self> {
         let kind = libc::MAP_PRIVATE | if populate { libc::MAP_POPULATE } else { 0 };
         // SAFETY: new memory at an address of the system's choice; the file is open.
@@ -75,19 +75,19 @@ impl Region {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: so many bytes were mapped, all of which can be read.
+        // SAFETY: `len` bytes were mapped, all of which can be read.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 }
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: what was mapped, and nothing borrows from it any more.
+        // SAFETY: the memory that was mapped; nothing borrows from it any more.
         unsafe { libc::munmap(self.start.cast(), self.len) };
     }
 }
 
-/// Anonymous memory, which can be written too: that of a file cannot.
+/// Anonymous memory, which can be written, too, unlike that of a file.
 pub(crate) struct Fresh(Region);
 
 impl Fresh {
@@ -96,16 +96,16 @@ impl Fresh {
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: so many bytes were mapped to be read and written, and this value is the only one that has them.
+        // SAFETY: `len` bytes were mapped to be read and written, and this value is the only one that has them.
         unsafe { std::slice::from_raw_parts_mut(self.0.start, self.0.len) }
     }
 }
 
-/// How many page faults of this process needed no disk so far.
+/// The number of page faults of this process so far that needed no disk.
 pub(crate) fn faults() -> u64 {
-    // SAFETY: the structure is made of integers, for which zeros are valid.
+    // SAFETY: the structure consists of integers, for which zeros are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: asks for numbers of this process, for which there is room.
+    // SAFETY: fills a structure of this process with numbers.
     unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
     usage.ru_minflt as u64
 }

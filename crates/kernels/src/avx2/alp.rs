@@ -32,7 +32,7 @@ pub(super) fn alp_decode_f64(
     [up, down]: [f64; 2],
     out: &mut [MaybeUninit<u64>],
 ) {
-    // As in the scalar loop: an integer becomes a float when it is added to the bits of a float with an empty mantissa.
+    // As in the scalar loop, an integer becomes a float when it is added to the bits of a float with an empty mantissa.
     let least = _mm256_set1_epi64x(least.wrapping_add(MANTISSA_F64.to_bits()).cast_signed());
     let mantissa = _mm256_set1_pd(MANTISSA_F64);
     let (up, down) = (_mm256_set1_pd(up), _mm256_set1_pd(down));
@@ -42,7 +42,7 @@ pub(super) fn alp_decode_f64(
     });
 }
 
-/// PERF: one instruction rounds and converts; what does not fit 32 bits is masked.
+/// PERF: one instruction rounds and converts. Integers that do not fit in 32 bits are masked.
 #[target_feature(enable = "avx2")]
 pub(super) fn alp_encode_f32(
     values: &[u32],
@@ -62,7 +62,7 @@ pub(super) fn alp_encode_f32(
     for ((group, integers), exact) in groups.iter().zip(out).zip(all_exact) {
         let bits = load(group);
         let scaled = _mm256_mul_ps(_mm256_mul_ps(_mm256_castsi256_ps(bits), first), second);
-        // Not NaN.
+        // False for NaN.
         let in_range = _mm256_cmp_ps::<_CMP_LT_OQ>(_mm256_andnot_ps(sign, scaled), end);
         let in_range = _mm256_castps_si256(in_range);
         let integer = _mm256_and_si256(_mm256_cvtps_epi32(scaled), in_range);

@@ -14,7 +14,7 @@ use crate::byte_stream_split::{
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-/// Values that fill one vector of each stream.
+/// Number of values that fill one vector of each stream.
 const VALUES: usize = 32;
 
 #[target_feature(enable = "avx2")]
@@ -56,7 +56,8 @@ pub(super) fn split_streams_u64(values: &[u64], streams: [&mut [MaybeUninit<u8>]
     split_streams_u64_scalar(rest, streams.map(|(_, rest)| rest));
 }
 
-/// Vector `k` of the result has, in each half, byte `2 k` of the eight values that were there, then byte `2 k + 1`.
+/// Groups the bytes of values by their position. In each half, vector `k` of the result has byte `2 k` of the eight
+/// values of that half, then byte `2 k + 1`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn quadruples(order: __m256i, a: __m256i, b: __m256i, c: __m256i, d: __m256i) -> [__m256i; 4] {
@@ -72,7 +73,7 @@ fn quadruples(order: __m256i, a: __m256i, b: __m256i, c: __m256i, d: __m256i) ->
     ]
 }
 
-/// A vector of two halves of 16 bytes each.
+/// Loads a vector from two halves of 16 bytes each.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn halves<T: Copy, const N: usize>(low: &[T; N], high: &[T; N]) -> __m256i {
@@ -122,7 +123,7 @@ pub(super) fn merge_streams_u64(streams: [&[u8]; 8], out: &mut [MaybeUninit<u64>
     merge_streams_u64_scalar(streams.map(|stream| &stream[done..]), tail);
 }
 
-/// The bytes of four streams as quadruples; vector `k` has those of values `4 k..` and `4 k + 16..`.
+/// Interleaves the bytes of four streams to quadruples. Vector `k` has those of values `4 k..` and `4 k + 16..`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn interleaved(a: __m256i, b: __m256i, c: __m256i, d: __m256i) -> [__m256i; 4] {
@@ -145,8 +146,8 @@ fn fill_halves<T, const N: usize>(
     vector: __m256i,
 ) {
     const { assert!(size_of::<[T; N]>() == 16) };
-    // SAFETY: references to 16 bytes each, which need not have had a value; the stores need no alignment. Any bits are
-    // an integer, and `T` is one.
+    // SAFETY: references to 16 bytes each, which may be uninitialized; the stores need no alignment. `T` is an integer,
+    // for which any bits are valid.
     unsafe {
         _mm_storeu_si128(low.as_mut_ptr().cast(), _mm256_castsi256_si128(vector));
         _mm_storeu_si128(high.as_mut_ptr().cast(), _mm256_extracti128_si256(vector, 1));

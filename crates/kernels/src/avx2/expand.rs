@@ -1,4 +1,4 @@
-//! Null expansion by a permutation: for each pattern of validity bits a table says which dense lane a slot takes.
+//! Null expansion by a permutation: for each pattern of validity bits, a table has the dense lane that each slot takes.
 
 use super::list_offsets::ONES;
 use super::vector::{fill, from, load};
@@ -35,7 +35,7 @@ pub(super) fn expand_u64(dense: &[[u8; 8]], validity: &[u8], first: usize, out: 
     });
 }
 
-/// Slot `i` of eight takes the end at the number of ones up to `i`, which a product with ones in all bytes counts.
+/// Slot `i` of eight takes the end whose index is the number of ones up to `i`. A product with ones in all bytes counts them.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn expand_ends(ends: &[u32], validity: &[u8], first: usize, out: &mut [MaybeUninit<u32>]) {
     for_each_word_of_ends(ends, validity, first, out, |word, ends, slots| {
@@ -46,14 +46,14 @@ pub(super) fn expand_ends(ends: &[u32], validity: &[u8], first: usize, out: &mut
             let lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(counts as i64));
             fill(group, _mm256_permutevar8x32_epi32(from::<_, 8>(ends, at), lanes));
             at += bits.count_ones() as usize;
-            // Eight ones lead to a lane behind the last.
+            // Eight ones lead to a lane behind the last one.
             group[7].write(ends[at % WINDOW]);
             word >>= 8;
         }
     });
 }
 
-/// For each 32-bit lane the lane of `dense` that `pattern` says; 0 where it says [`ZERO_LANE`].
+/// Moves to each 32-bit lane the lane of `dense` that `pattern` names; 0 where it is [`ZERO_LANE`].
 #[target_feature(enable = "avx2")]
 #[inline]
 fn permuted(dense: __m256i, pattern: __m256i) -> __m256i {
@@ -61,7 +61,7 @@ fn permuted(dense: __m256i, pattern: __m256i) -> __m256i {
     _mm256_andnot_si256(_mm256_srai_epi32(pattern, 31), lanes)
 }
 
-/// For each four bits the pattern of four pairs of lanes.
+/// For each pattern of four bits: the pairs of 32-bit lanes for four slots.
 static EXPAND_4: [[u32; 8]; 16] = {
     let mut patterns = [[u32::MAX; 8]; 16];
     let mut bits = 0;

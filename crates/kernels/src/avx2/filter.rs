@@ -1,4 +1,4 @@
-//! Filtering by a permutation: for each pattern of wanted bits a table says which lanes come first.
+//! Filtering by a permutation: for each pattern of wanted bits, a table has the lanes that come first.
 
 use super::vector::{fill_at, load};
 use crate::filter::for_each_word;
@@ -13,7 +13,7 @@ pub(super) fn filter_u8(values: &[u8], keep: &[u8], first: usize, out: &mut [May
         let (mut word, mut at) = (word, 0);
         for group in values.as_chunks::<8>().0 {
             let bits = word as u8;
-            // Each bit eight times.
+            // Repeats each bit eight times.
             let lanes = _pdep_u64(bits.into(), 0x0101_0101_0101_0101) * 0xff;
             let together = _pext_u64(u64::from_le_bytes(*group), lanes);
             put_chunk(&together.to_le_bytes(), out[at % 64..].first_chunk_mut().expect("a group more"));
@@ -51,7 +51,7 @@ pub(super) fn filter_u64(values: &[u64], keep: &[u8], first: usize, out: &mut [M
     })
 }
 
-/// For each four bits the pairs of lanes of the ones.
+/// For each pattern of four bits: the pairs of 32-bit lanes of the ones.
 static COMPRESS_4: [[u32; 8]; 16] = {
     let mut patterns = [[0; 8]; 16];
     let mut bits = 0;

@@ -6,9 +6,9 @@ use crate::expand::WINDOW;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-/// The bytes of a word count the elements before each of eight entries. Those of the entries that begin a list are offsets.
+/// Each byte of a word counts the elements before one of eight entries. The counts at entries that begin a list are the offsets.
 ///
-/// PERF: where lists are long, few entries begin one, and each of them is looked for.
+/// PERF: if lists are long, few entries begin one, and these are handled one by one.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn list_offsets(begins: &[u8], elements: Option<&[u8]>, out: &mut [MaybeUninit<i32>]) {
     let (mut out, mut before) = (out, 0_usize);
@@ -31,7 +31,7 @@ pub(super) fn list_offsets(begins: &[u8], elements: Option<&[u8]>, out: &mut [Ma
     assert!(out.is_empty(), "a list for each slot");
 }
 
-/// The word that begins at byte `first`; bits behind the last byte are 0.
+/// Returns the word that begins at byte `first`. Bits behind the last byte are 0.
 #[inline]
 fn word(bytes: &[u8], first: usize) -> u64 {
     let rest = &bytes[first..];
@@ -65,7 +65,7 @@ fn many(begins: u64, elements: u64, before: usize, out: &mut [MaybeUninit<i32>; 
     }
 }
 
-/// So many lists of 64 entries are looked for one by one.
+/// Maximum number of lists in 64 entries that are handled one by one.
 const FEW: usize = 8;
-/// A one in each byte.
+/// A word with a one in each byte.
 pub(super) const ONES: u64 = 0x0101_0101_0101_0101;

@@ -1,5 +1,5 @@
-//! Packing by `pext`, which takes the bits of eight bytes at once. The scalar loops pack wider values: they were not slower
-//! than vectors.
+//! Packing by `pext`, which takes the bits of eight bytes at once. Wider values are packed by the scalar loops, which
+//! were not slower than vectors.
 
 use crate::pack::pack_u8_scalar;
 use crate::uninit::put_chunk;
@@ -16,7 +16,7 @@ pub(super) fn pack_u8(values: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
     let bytes = width as usize;
     assert!(rest.is_empty() && out.len() == groups.len() * bytes);
     let lanes = 0x0101_0101_0101_0101 * (0xff >> (8 - width));
-    // Eight bytes are written for each group: what is too much is overwritten by the next ones.
+    // Writes eight bytes for each group. The next group overwrites the excess.
     let whole = out.len().saturating_sub(8 - bytes) / bytes;
     let (now, last) = groups.split_at(whole.min(groups.len()));
     for (i, group) in now.iter().enumerate() {

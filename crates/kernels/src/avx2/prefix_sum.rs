@@ -1,4 +1,4 @@
-//! Prefix sums in registers: log2(lanes) additions of shifted copies, and one addition that depends on the vector before.
+//! Prefix sums in registers: log2(lanes) additions of shifted copies, and one addition that depends on the previous vector.
 
 use super::unpack::{unpack_u32_as, unpack_u64_as};
 use super::vector::{load, store};
@@ -52,7 +52,7 @@ pub(super) fn unpack_sum_u64(
     sums.last_u64()
 }
 
-/// The sum before a vector in all lanes, and what its lanes, and the whole of it, have of the least delta.
+/// The running sum before a vector in all lanes, and what the least delta adds to each lane (`ramp`) and to the whole vector (`step`).
 struct Sums {
     carry: __m256i,
     ramp: __m256i,
@@ -90,7 +90,7 @@ impl Sums {
     fn up_to_u32(&mut self, deltas: __m256i) -> __m256i {
         let mut sums = _mm256_add_epi32(deltas, _mm256_slli_si256(deltas, 4));
         sums = _mm256_add_epi32(sums, _mm256_slli_si256(sums, 8));
-        // The last sum of the lower half, added to the lanes of the upper.
+        // The last sum of the lower half, which is added to the lanes of the upper half.
         let lower = _mm256_permute2x128_si256(sums, sums, 0x08);
         sums = _mm256_add_epi32(sums, _mm256_shuffle_epi32(lower, 0b1111_1111));
         let values = _mm256_add_epi32(_mm256_add_epi32(sums, self.ramp), self.carry);

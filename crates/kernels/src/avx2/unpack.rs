@@ -1,6 +1,5 @@
-//! Unpacking by a shuffle: eight values of `w` bits take `w` bytes, so where in a vector the bytes of each lane come
-//! from, and by how much they are shifted, depends on nothing but the width. One loop, with constants from a table,
-//! serves all widths that are small enough.
+//! Unpacking by a shuffle. Eight values of `w` bits take `w` bytes, so only the width decides which bytes of a vector each lane
+//! takes and how far they are shifted. One loop, with constants from a table, serves all widths that are small enough.
 //!
 //! ```text
 //! 4 w bits for each half: | half 0                  | half 1                  |   two loads of 16 bytes
@@ -15,14 +14,14 @@ use crate::unpack::unpack_u64_scalar;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-/// Eight bytes at a time: the bits of each value are deposited in a byte of its own.
+/// Unpacks eight bytes at a time: deposits the bits of each value in a byte of its own.
 #[target_feature(enable = "bmi2")]
 pub(super) fn unpack_u8(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
     check_groups(source, width, out.len());
     assert!((1..=8).contains(&width));
     let lanes = 0x0101_0101_0101_0101 * (0xff >> (8 - width));
     for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more.
+        // SAFETY: `check_groups` checked that there are `width` bytes for each group, and 16 more.
         let packed = unsafe { source.as_ptr().add(i * width as usize).cast::<u64>().read_unaligned() };
         put_chunk(&_pdep_u64(packed, lanes).to_le_bytes(), group);
     }
@@ -33,7 +32,7 @@ pub(super) fn unpack_u32(source: &[u8], width: u32, out: &mut [MaybeUninit<u32>]
     unpack_u32_as(source, width, out, |values| values);
 }
 
-/// As [`unpack_u32`], with what `finish` makes of each group, one after the other.
+/// Like [`unpack_u32`], but writes what `finish` returns for each group. The groups come in order.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn unpack_u32_as(
@@ -50,7 +49,7 @@ pub(super) fn unpack_u32_as(
     let mask = _mm256_set1_epi32((u64::MAX >> (64 - width)) as i32);
     let second = width / 2;
     let groups = out.as_chunks_mut::<8>().0.iter_mut().enumerate();
-    // SAFETY: of `at`: `check_groups` saw that there are `width` bytes for each group, and 16 more; `second + 16` is no more.
+    // SAFETY: of `at`: `check_groups` checked that there are `width` bytes for each group, and 16 more; `second + 16` is no more.
     let at = |i: usize| unsafe { halves(source.as_ptr().add(i * width), 0, second) };
     if width <= 25 {
         for (i, group) in groups {
@@ -58,7 +57,7 @@ pub(super) fn unpack_u32_as(
             fill(group, finish(_mm256_and_si256(values, mask)));
         }
     } else {
-        // A value may begin in the middle of a byte and end four bytes later: the fifth is shuffled and shifted apart.
+        // A value may begin in the middle of a byte and end four bytes later. Its fifth byte is shuffled and shifted separately.
         for (i, group) in groups {
             let bytes = at(i);
             let low = _mm256_srlv_epi32(_mm256_shuffle_epi8(bytes, shuffle), shift);
@@ -71,14 +70,14 @@ pub(super) fn unpack_u32_as(
 #[target_feature(enable = "avx2,bmi2")]
 pub(super) fn unpack_u64(source: &[u8], width: u32, out: &mut [MaybeUninit<u64>]) {
     if width > 57 {
-        // Two values with the bits before the first do not fit into 16 bytes.
+        // Two values, with the bits before the first one, do not fit in 16 bytes.
         check_groups(source, width, out.len());
         return unpack_u64_scalar(source, width, out);
     }
     unpack_u64_as(source, width, out, |values| values);
 }
 
-/// As [`unpack_u64`] of `width <= 57`, with what `finish` makes of each half of a group, one after the other.
+/// Like [`unpack_u64`] for `width <= 57`, but writes what `finish` returns for each half of a group. The halves come in order.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn unpack_u64_as(
@@ -96,7 +95,7 @@ pub(super) fn unpack_u64_as(
     let starts = [0, width / 4, width / 2, width * 3 / 4];
     for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let (first, last) = group.split_at_mut(4);
-        // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more; no start is over `width`.
+        // SAFETY: `check_groups` checked that there are `width` bytes for each group, and 16 more; no start is over `width`.
         let (bytes, more) = unsafe {
             let group = source.as_ptr().add(i * width);
             (halves(group, starts[0], starts[1]), halves(group, starts[2], starts[3]))
@@ -110,21 +109,21 @@ pub(super) fn unpack_u64_as(
     }
 }
 
-/// 16 bytes from `low` on, and 16 from `high` on.
+/// Loads 16 bytes from `low` on, and 16 from `high` on.
 ///
 /// # Safety
 /// They must be readable.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn halves(group: *const u8, low: usize, high: usize) -> __m256i {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that the bytes are readable.
     unsafe {
         let low = _mm_loadu_si128(group.add(low).cast());
         _mm256_inserti128_si256(_mm256_castsi128_si256(low), _mm_loadu_si128(group.add(high).cast()), 1)
     }
 }
 
-/// What `LANES_U32` has for 32-bit lanes, for four 64-bit lanes.
+/// The counterpart of `LANES_U32` for four 64-bit lanes.
 struct Lanes64 {
     shuffle: [u8; 32],
     shift: [u64; 4],

@@ -51,7 +51,7 @@ where
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), vector) }
 }
 
-/// The vector of values of `window` from index `at` on, which is below 64.
+/// Loads the values of `window` from index `at` on, which is below 64.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) fn from<T, const N: usize>(window: &[T; WINDOW], at: usize) -> __m256i

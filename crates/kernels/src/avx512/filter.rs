@@ -1,5 +1,5 @@
-//! Filtering: the instruction moves the lanes of a mask's ones together. A whole vector is stored, and what is too much
-//! written over by the next: stores by a mask are slow on some CPUs.
+//! Filtering: the instruction moves the lanes of a mask's ones together. A whole vector is stored, and the next one
+//! overwrites the excess, because stores by a mask are slow on some CPUs.
 
 use super::vector::{fill_at, load};
 use crate::filter::for_each_word;

@@ -1,4 +1,4 @@
-//! Prefix sums in registers, as in `avx2/sum.rs`, over twice as many lanes.
+//! Prefix sums in registers, as in `avx2/prefix_sum.rs`, over twice as many lanes.
 
 use super::vector::{load, store};
 use crate::prefix_sum::{prefix_sum_u32_scalar, prefix_sum_u64_scalar};
@@ -9,7 +9,7 @@ pub(super) fn prefix_sum_u32(values: &mut [u32], before: u32, least: u32) -> u32
     let ramp = std::array::from_fn::<u32, 16, _>(|i| least.wrapping_mul(i as u32 + 1));
     let (ramp, step) = (load(&ramp), _mm512_set1_epi32(least.wrapping_mul(16) as i32));
     let (zero, last_lane) = (_mm512_setzero_si512(), _mm512_set1_epi32(15));
-    // The sum before the vector, in all lanes.
+    // The running sum before the vector, in all lanes.
     let mut carry = _mm512_set1_epi32(before as i32);
     let (vectors, tail) = values.as_chunks_mut::<16>();
     for values in vectors {

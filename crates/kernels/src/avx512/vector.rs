@@ -56,7 +56,7 @@ where
     unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), vector) }
 }
 
-/// The vector of values of `window` from index `at` on, which is below 64.
+/// Loads the values of `window` from index `at` on, which is below 64.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) fn from<T, const N: usize>(window: &[T; WINDOW], at: usize) -> __m512i

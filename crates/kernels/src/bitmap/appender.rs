@@ -2,15 +2,15 @@
 
 use super::words::{low_mask64, word_at};
 
-/// Appends bits to a bitmap through a word in a register, which is fast for many short runs. The bitmap is complete when the
-/// appender is dropped.
+/// Appends bits to a bitmap through a word in a register, which is fast for many short runs. The bitmap is complete
+/// once the appender is dropped.
 #[derive(Debug)]
 pub struct BitAppender<'a> {
-    /// The bytes of the bitmap, all of them full.
+    /// The whole bytes of the bitmap.
     bytes: &'a mut Vec<u8>,
     /// The length of the bitmap, which is set on drop.
     len: &'a mut usize,
-    /// The lowest `fill` bits, fewer than 64, are not yet in `bytes`.
+    /// The lowest `fill` bits, fewer than 64, are not in `bytes` yet.
     word: u64,
     fill: u32,
 }
@@ -18,7 +18,7 @@ pub struct BitAppender<'a> {
 /// Consecutive bits: at most 64 bits of any kind, or at most 256 of a pattern that repeats after 64.
 #[derive(Debug, Clone, Copy)]
 pub struct BitRun {
-    /// Number of bits.
+    /// The number of bits.
     pub bits: usize,
     /// The first 64 bits. Bits beyond the end of the run are ignored.
     pub word: u64,
@@ -26,7 +26,7 @@ pub struct BitRun {
     pub after: u64,
 }
 
-/// Bytes written for a run: the five words that a run of 256 bits can touch.
+/// Number of bytes written for a run: the five words that a run of 256 bits can touch.
 const BYTES_PER_RUN: usize = 5 * 8;
 
 impl<'a> BitAppender<'a> {
@@ -55,8 +55,8 @@ impl BitAppender<'_> {
 
     /// Appends the runs that `next` returns until it returns `None`, at most `max_bits` bits in total.
     ///
-    /// PERF: five words are written for each run, whatever its length, so that there is no branch on the length, which the CPU
-    /// could not predict.
+    /// PERF: writes five words for each run, whatever its length, so that there is no branch on the length, which the
+    /// CPU could not predict.
     ///
     /// # Panics
     /// If there are more than `max_bits` bits, or a run is longer than [`BitRun`] allows.
@@ -87,7 +87,7 @@ impl BitAppender<'_> {
         (self.word, self.fill) = (word, fill as u32);
     }
 
-    /// Appends `n` times the same bit.
+    /// Appends `n` copies of the same bit.
     pub fn push_run(&mut self, bit: bool, n: usize) {
         let word = if bit { u64::MAX } else { 0 };
         let head = n.min(64 - self.fill as usize);

@@ -1,6 +1,6 @@
 //! Words of 64 bits out of packed bits, and masks of their lowest bits.
 
-/// 64 bits of `bytes` from bit `first` on; bits past the end are 0.
+/// Returns 64 bits of `bytes` from bit `first` on. Bits past the end are 0.
 #[inline]
 pub(crate) fn word_at(bytes: &[u8], first: usize) -> u64 {
     let (byte, shift) = (first / 8, first % 8);
@@ -15,19 +15,19 @@ pub(crate) fn word_at(bytes: &[u8], first: usize) -> u64 {
     (u128::from_le_bytes(padded) >> shift) as u64
 }
 
-/// Eight bits of `bytes` from bit `first` on; bits past the end are 0.
+/// Returns eight bits of `bytes` from bit `first` on. Bits past the end are 0.
 pub(super) fn byte_at(bytes: &[u8], first: usize) -> u8 {
     let (byte, shift) = (first / 8, first % 8);
     let next = bytes.get(byte + 1).copied().unwrap_or(0);
     ((u16::from(bytes[byte]) | u16::from(next) << 8) >> shift) as u8
 }
 
-/// The lowest `n` bits, `n <= 8`.
+/// A mask of the lowest `n` bits, `n <= 8`.
 pub(super) fn low_mask(n: usize) -> u8 {
     if n >= 8 { 0xff } else { (1 << n) - 1 }
 }
 
-/// The lowest `n` bits, `n <= 64`.
+/// A mask of the lowest `n` bits, `n <= 64`.
 #[inline]
 pub(crate) fn low_mask64(n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }

@@ -12,7 +12,7 @@ use crate::byte_stream_split::{
 use std::arch::aarch64::*;
 use std::mem::MaybeUninit;
 
-/// Values that fill one vector of each stream.
+/// Number of values that fill one vector of each stream.
 const VALUES: usize = 16;
 
 #[target_feature(enable = "neon")]
@@ -45,7 +45,7 @@ pub(super) fn split_streams_u64(values: &[u64], streams: [&mut [MaybeUninit<u8>]
     split_streams_u64_scalar(rest, streams.map(|(_, rest)| rest));
 }
 
-/// Of sixteen quadruples the first bytes, the second, the third and the fourth.
+/// Separates the bytes of sixteen quadruples: all first bytes, all second, all third and all fourth.
 #[target_feature(enable = "neon")]
 #[inline]
 fn separated([a, b, c, d]: [uint8x16_t; 4]) -> [uint8x16_t; 4] {
@@ -89,7 +89,7 @@ pub(super) fn merge_streams_u64(streams: [&[u8]; 8], out: &mut [MaybeUninit<u64>
     merge_streams_u64_scalar(streams.map(|stream| &stream[done..]), tail);
 }
 
-/// The bytes of four streams as quadruples, in order.
+/// Interleaves the bytes of four streams to quadruples, in order.
 #[target_feature(enable = "neon")]
 #[inline]
 fn interleaved(a: uint8x16_t, b: uint8x16_t, c: uint8x16_t, d: uint8x16_t) -> [uint16x8_t; 4] {

@@ -1,4 +1,4 @@
-//! Null expansion by a shuffle: for each pattern of validity bits a table says which dense lane a slot takes.
+//! Null expansion by a shuffle: for each pattern of validity bits, a table has the dense lane that each slot takes.
 
 use super::vector::{Whole, counts, fill, from, load};
 use crate::expand::{WINDOW, for_each_word};
@@ -27,7 +27,7 @@ pub(super) fn expand_u128(dense: &[[u8; 16]], validity: &[u8], first: usize, out
     });
 }
 
-/// Fills the slots, `N` to a vector, by the pattern for each `N` bits of `word`.
+/// Fills the slots, `N` per vector, with the pattern for each `N` bits of `word`.
 #[target_feature(enable = "neon")]
 #[inline]
 fn spread<T, const W: usize, const N: usize, const PATTERNS: usize>(
@@ -40,7 +40,7 @@ fn spread<T, const W: usize, const N: usize, const PATTERNS: usize>(
     [[u8; W]; N]: Whole,
 {
     let (mut word, mut counts, mut at) = (word, counts::<N>(word), 0);
-    // PERF: in two steps, because 32 times, or 64, are too many for the compiler to write them out.
+    // PERF: two nested loops, because the compiler does not unroll a loop of 32 or 64 steps.
     for slots in slots.as_chunks_mut::<16>().0 {
         for vector in slots.as_chunks_mut::<N>().0 {
             let pattern = load(&patterns[word as usize % PATTERNS]);
@@ -51,13 +51,13 @@ fn spread<T, const W: usize, const N: usize, const PATTERNS: usize>(
     }
 }
 
-/// For each four bits the bytes of the dense four-byte lanes that the slots of the ones take.
+/// For each pattern of four bits: the bytes of the dense 4-byte lanes that the slots of the ones take.
 static EXPAND_4: [[u8; 16]; 16] = bytes_of::<16, 4>();
 
-/// For each two bits the bytes of the dense eight-byte lanes that the slots of the ones take.
+/// For each pattern of two bits: the bytes of the dense 8-byte lanes that the slots of the ones take.
 static EXPAND_2: [[u8; 16]; 4] = bytes_of::<4, 8>();
 
-/// For each bit the bytes of a dense value, or none.
+/// For each bit: all bytes of a dense value, or none.
 static EXPAND_1: [[u8; 16]; 2] = bytes_of::<2, 16>();
 
 const fn bytes_of<const PATTERNS: usize, const BYTES: usize>() -> [[u8; 16]; PATTERNS] {

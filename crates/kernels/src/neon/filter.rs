@@ -1,5 +1,5 @@
-//! Filtering by a shuffle: for each pattern of wanted bits a table says which lanes come first. Of two lanes to a vector
-//! there is nothing to gain.
+//! Filtering by a shuffle: for each pattern of wanted bits, a table has the lanes that come first. With two lanes per
+//! vector there is nothing to gain.
 
 use super::vector::{counts, fill_at, load};
 use crate::filter::for_each_word;
@@ -35,7 +35,7 @@ pub(super) fn filter_u32(values: &[u32], keep: &[u8], first: usize, out: &mut [M
     })
 }
 
-/// For each four bits the bytes of the lanes of the ones.
+/// For each pattern of four bits: the bytes of the lanes of the ones.
 static COMPRESS_4: [[u8; 16]; 16] = {
     let mut patterns = [[0; 16]; 16];
     let mut bits = 0;

@@ -1,5 +1,5 @@
-//! Packing by folding: of two neighbours the upper one moves down to the lower one, of bytes, then of pairs, then of
-//! quadruples. Wider values are packed by the scalar loops.
+//! Packing by folding: the upper one of two neighbours moves down to the lower one, first for bytes, then for pairs,
+//! then for quadruples. Wider values are packed by the scalar loops.
 
 use super::vector::{fill, load, longs, words};
 use crate::pack::pack_u8_scalar;
@@ -20,13 +20,13 @@ pub(super) fn pack_u8(values: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
     let (low_16, down_16) = (vdupq_n_u16((1 << bits) - 1), vdupq_n_s16(bits as i16 - 8));
     let (low_32, down_32) = (vdupq_n_u32((1 << (2 * bits)) - 1), vdupq_n_s32(2 * bits - 16));
     let (low_64, down_64) = (vdupq_n_u64((1 << (4 * bits)) - 1), vdupq_n_s64(4 * i64::from(bits) - 32));
-    // The bytes of both groups, then nothing.
+    // The bytes of both groups, then zeros.
     let bytes = width as usize;
     let together = load(&std::array::from_fn::<u8, 16, _>(|i| {
         let byte = if i < bytes { i } else { i - bytes + GROUP };
         if i < 2 * bytes { byte as u8 } else { ZERO_LANE }
     }));
-    // 16 bytes are written for each pair: what is too much is overwritten by the next ones.
+    // Writes 16 bytes for each pair of groups. The next pair overwrites the excess.
     let whole = out.len().saturating_sub(16 - 2 * bytes) / (2 * bytes);
     let now = &pairs[..whole.min(pairs.len())];
     for (i, pair) in now.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Prefix sums in registers: additions of shifted copies, and one addition that depends on the vector before.
+//! Prefix sums in registers: additions of shifted copies, and one addition that depends on the previous vector.
 
 use super::vector::{load, longs, store, words};
 use crate::prefix_sum::{prefix_sum_u32_scalar, prefix_sum_u64_scalar};
@@ -7,7 +7,7 @@ use std::arch::aarch64::*;
 #[target_feature(enable = "neon")]
 pub(super) fn prefix_sum_u32(values: &mut [u32], before: u32, least: u32) -> u32 {
     let (zero, least_vector) = (vdupq_n_u32(0), vdupq_n_u32(least));
-    // The sum before the vector, in all lanes.
+    // The running sum before the vector, in all lanes.
     let mut carry = vdupq_n_u32(before);
     let (vectors, tail) = values.as_chunks_mut::<4>();
     for values in vectors {

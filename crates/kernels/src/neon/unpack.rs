@@ -6,12 +6,12 @@ use crate::unpack::{unpack_u8_scalar, unpack_u64_scalar};
 use std::arch::aarch64::*;
 use std::mem::MaybeUninit;
 
-/// Two groups at a time: each value's two bytes come to a lane of 16 bits, are shifted there, and the lower one is taken.
+/// Unpacks two groups at a time: the two bytes of each value are moved to a lane of 16 bits and shifted there, and the lower byte is kept.
 #[target_feature(enable = "neon")]
 pub(super) fn unpack_u8(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) {
     check_groups(source, width, out.len());
     assert!((1..=8).contains(&width));
-    // For each byte of a lane: where it comes from, and by how many bits the lane is then too high.
+    // For each byte of a lane: its source, and how many bits the lane then has to be shifted down.
     let bit = |byte: usize| byte as u8 / 2 * width as u8;
     let shuffle = load(&std::array::from_fn::<u8, 16, _>(|byte| bit(byte) / 8 + byte as u8 % 2));
     let shuffle_second = vaddq_u8(shuffle, vdupq_n_u8(width as u8));
@@ -21,7 +21,7 @@ pub(super) fn unpack_u8(source: &[u8], width: u32, out: &mut [MaybeUninit<u8>]) 
     let (pairs, last) = out.as_chunks_mut::<16>();
     let bytes = 2 * width as usize;
     for (i, pair) in pairs.iter_mut().enumerate() {
-        // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more.
+        // SAFETY: `check_groups` checked that there are `width` bytes for each group, and 16 more.
         let packed = unsafe { vld1q_u8(source.as_ptr().add(i * bytes)) };
         let [first, second] = [shuffle, shuffle_second].map(|shuffle| {
             let lanes = vreinterpretq_u16_u8(vqtbl1q_u8(packed, shuffle));
@@ -48,14 +48,14 @@ fn groups_u32<const WIDE: bool>(source: &[u8], width: u32, out: &mut [MaybeUnini
     let halves = [0, 1].map(|half| Lanes::of(width, half));
     for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         for (slots, lanes) in group.as_chunks_mut::<4>().0.iter_mut().zip(&halves) {
-            // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more.
+            // SAFETY: `check_groups` checked that there are `width` bytes for each group, and 16 more.
             let values = unsafe { lanes.values::<WIDE>(source.as_ptr().add(i * width as usize)) };
             fill(slots, vreinterpretq_u8_u32(values));
         }
     }
 }
 
-/// Narrow values are unpacked into 32 bits and widened; for wide ones vectors of two lanes do not pay.
+/// Unpacks narrow values to 32 bits and widens them. For wide values, vectors of two lanes do not pay.
 #[target_feature(enable = "neon")]
 pub(super) fn unpack_u64(source: &[u8], width: u32, out: &mut [MaybeUninit<u64>]) {
     if width > WHOLE {
@@ -65,7 +65,7 @@ pub(super) fn unpack_u64(source: &[u8], width: u32, out: &mut [MaybeUninit<u64>]
     let halves = [0, 1].map(|half| Lanes::of(width, half));
     for (i, group) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         for (slots, lanes) in group.as_chunks_mut::<4>().0.iter_mut().zip(&halves) {
-            // SAFETY: `check_groups` saw that there are `width` bytes for each group, and 16 more.
+            // SAFETY: `check_groups` checked that there are `width` bytes for each group, and 16 more.
             let values = unsafe { lanes.values::<false>(source.as_ptr().add(i * width as usize)) };
             let [low, high] = slots.as_chunks_mut::<2>().0 else { unreachable!("two pairs in four") };
             fill(low, vreinterpretq_u8_u64(vmovl_u32(vget_low_u32(values))));
@@ -77,12 +77,12 @@ pub(super) fn unpack_u64(source: &[u8], width: u32, out: &mut [MaybeUninit<u64>]
 /// The largest width of values that are inside four bytes, wherever they begin.
 const WHOLE: u32 = 25;
 
-/// How four of the eight values of a group are taken out of it.
+/// How four of the eight values of a group are extracted.
 struct Lanes {
-    /// The byte of the group that the first one begins in.
+    /// The byte of the group in which the first value begins.
     start: usize,
     shuffle: uint8x16_t,
-    /// Shifts are to the left: these are negative.
+    /// Shifts are to the left, so these are negative.
     shift: int32x4_t,
     shuffle_high: uint8x16_t,
     shift_high: int32x4_t,
@@ -106,14 +106,14 @@ impl Lanes {
         }
     }
 
-    /// The four values; they may have a fifth byte if they are `WIDE`.
+    /// Extracts the four values. If they are `WIDE`, they may have a fifth byte.
     ///
     /// # Safety
     /// 16 bytes more than the group has must be readable.
     #[target_feature(enable = "neon")]
     #[inline]
     unsafe fn values<const WIDE: bool>(&self, group: *const u8) -> uint32x4_t {
-        // SAFETY: the caller's; the start is inside the group.
+        // SAFETY: the caller guarantees it; the start is inside the group.
         let bytes = unsafe { vld1q_u8(group.add(self.start)) };
         let mut values = vshlq_u32(words(vqtbl1q_u8(bytes, self.shuffle)), self.shift);
         if WIDE {

@@ -4,7 +4,7 @@ use crate::expand::WINDOW;
 use std::arch::aarch64::*;
 use std::mem::MaybeUninit;
 
-/// The number of ones in each group of `N` bits, as a number of `N` bits.
+/// Counts the ones in each group of `N` bits. The counts are numbers of `N` bits.
 #[inline]
 pub(super) fn counts<const N: usize>(word: u64) -> u64 {
     let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
@@ -23,14 +23,14 @@ pub(super) fn each<T, const N: usize, const VECTORS: usize>(from: &[T]) -> [&[T;
     std::array::from_fn(|i| &from.as_chunks::<N>().0[i])
 }
 
-/// A vector's bytes as lanes of 32 bits.
+/// Reinterprets the bytes of a vector as lanes of 32 bits.
 #[target_feature(enable = "neon")]
 #[inline]
 pub(super) fn words(bytes: uint8x16_t) -> uint32x4_t {
     vreinterpretq_u32_u8(bytes)
 }
 
-/// A vector's bytes as lanes of 64 bits.
+/// Reinterprets the bytes of a vector as lanes of 64 bits.
 #[target_feature(enable = "neon")]
 #[inline]
 pub(super) fn longs(bytes: uint8x16_t) -> uint64x2_t {
@@ -82,7 +82,7 @@ where
     unsafe { vst1q_u8(to.as_mut_ptr().cast(), vector) }
 }
 
-/// The vector of values of `window` from index `at` on, which is below 64.
+/// Loads the values of `window` from index `at` on, which is below 64.
 #[target_feature(enable = "neon")]
 #[inline]
 pub(super) fn from<T, const N: usize>(window: &[T; WINDOW], at: usize) -> uint8x16_t

@@ -1,9 +1,9 @@
-//! ALP: every level does exactly what the definition does, value by value.
+//! ALP: every level gives exactly the results of the definition.
 
 use crate::data::{LENGTHS, noise, scalar};
 use marquetry_kernels::{Kernels, pack_u64};
 
-/// Against the definition, value by value: not only against the scalar loop, which has a fast way of its own.
+/// Compares with the definition value by value, because the scalar loop is optimized, too.
 #[test]
 fn decoding() {
     let powers = [[1.0, 0.01], [1e3, 1e-7], [1e10, 1e-10]];

@@ -1,4 +1,4 @@
-//! Every level that this CPU has does exactly what the scalar one does: for every width, tail and alignment.
+//! Every level that this CPU has gives exactly the results of the scalar one, for every width, tail and alignment.
 
 mod alp;
 mod data;
@@ -20,7 +20,7 @@ fn unpacking() {
         pack_u64(&all, width, &mut packed);
         for first in (0..9).chain([15, 16, 33]) {
             for n in LENGTHS {
-                // No byte more than needed, and slack.
+                // Without and with bytes that are not needed.
                 let needed = ((first + n) * width as usize).div_ceil(8);
                 for source in [&packed[..needed], &packed] {
                     for kernels in Kernels::all_available() {
@@ -172,7 +172,7 @@ fn unpacking_deltas() {
         let mut packed = Vec::new();
         pack_u64(&values, width, &mut packed);
         for n in LENGTHS {
-            // From values whose bytes end the input, too.
+            // The last start makes the values end with the input.
             for first in [0, 1, 7, 8, 310 - n] {
                 for (before, least) in [(0, 0), (u64::MAX - 4, 0u64.wrapping_sub(3)), (1 << 40, 1 << 63)] {
                     for kernels in Kernels::all_available() {

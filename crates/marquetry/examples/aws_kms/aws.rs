@@ -20,10 +20,10 @@ pub(crate) struct AwsKms {
 }
 
 impl AwsKms {
-    /// The KMS of this region, or of an endpoint that plays one.
+    /// Creates a client for the KMS of this region, or for an endpoint that imitates one.
     pub(crate) fn new(region: &str, endpoint: Option<&str>, credentials: Credentials) -> Self {
         let config = ureq::Agent::config_builder()
-            // What AWS says of an error is in its body.
+            // AWS describes an error in its body.
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(10)))
             .build();
@@ -36,7 +36,7 @@ impl AwsKms {
         }
     }
 
-    /// By the environment variables that all of AWS has.
+    /// Creates a client from the usual environment variables of AWS.
     pub(crate) fn from_env() -> Result<Self> {
         let variable = |name: &str| std::env::var(name).ok();
         let needed = |name: &str| {

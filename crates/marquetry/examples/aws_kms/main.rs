@@ -4,8 +4,8 @@
 //! AWS_REGION=.. AWS_ACCESS_KEY_ID=.. AWS_SECRET_ACCESS_KEY=.. cargo run -p marquetry --example aws_kms -- alias/footer alias/salaries
 //! ```
 //!
-//! `AWS_ENDPOINT_URL_KMS` names what plays AWS. AWS rotates master keys by itself; with the newest version are wrapped the keys of files
-//! that are written, and what `rotate_key_material` wraps.
+//! `AWS_ENDPOINT_URL_KMS` names a server that imitates AWS. AWS rotates master keys by itself. Keys of newly written
+//! files, and those that `rotate_key_material` wraps, are wrapped with the newest version.
 
 mod aws;
 mod sigv4;
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let kms = Arc::new(AwsKms::from_env()?);
     for double_wrapping in [false, true] {
-        // Data keys are new for each file, and in it, wrapped.
+        // Each file gets new data keys, which it stores wrapped.
         let keys = KeyManagement::new(kms.clone()).with_double_wrapping(double_wrapping);
         let encryption = keys.encryption(&footer, &[(&salaries, "salary")])?.build()?;
         let properties = WriterProperties::builder().with_file_encryption_properties(encryption).build();

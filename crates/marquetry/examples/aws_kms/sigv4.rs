@@ -6,17 +6,17 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Who asks.
+/// The credentials of the caller.
 pub(crate) struct Credentials {
-    /// The access key's id.
+    /// The id of the access key.
     pub(crate) id: String,
-    /// Its secret.
+    /// The secret of the access key.
     pub(crate) secret: String,
-    /// Of credentials that are lent.
+    /// The session token of temporary credentials.
     pub(crate) session_token: Option<String>,
 }
 
-/// The headers of a request to KMS, its signature among them.
+/// Returns the headers of a request to KMS, including its signature.
 pub(crate) fn authorization(
     credentials: &Credentials,
     region: &str,
@@ -54,7 +54,7 @@ pub(crate) fn authorization(
 }
 
 fn hmac(key: &[u8], text: &str) -> Vec<u8> {
-    // Keys of any length are taken.
+    // Keys may have any length.
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key");
     mac.update(text.as_bytes());
     mac.finalize().into_bytes().to_vec()
@@ -62,13 +62,13 @@ fn hmac(key: &[u8], text: &str) -> Vec<u8> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-/// `20150830T123600Z`.
+/// Formats a time as `20150830T123600Z`.
 fn amz_date(now: SystemTime) -> String {
     let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (days, time) = (seconds / 86_400, seconds % 86_400);
@@ -76,7 +76,8 @@ fn amz_date(now: SystemTime) -> String {
     format!("{year:04}{month:02}{day:02}T{:02}{:02}{:02}Z", time / 3_600, time / 60 % 60, time % 60)
 }
 
-/// The day of the Gregorian calendar that is so many days after 1970 began. Years begin in March here, so that the leap day ends one.
+/// Returns the Gregorian date that is this number of days after 1970-01-01. The calculation begins years in March, so
+/// that the leap day ends one.
 fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, day) = (shifted / 146_097, shifted % 146_097);

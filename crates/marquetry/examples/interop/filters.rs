@@ -12,12 +12,12 @@ const ROWS: usize = 12_000;
 pub(crate) const ROW_GROUP_ROWS: usize = 3_000;
 pub(crate) const PAGE_ROWS: usize = 150;
 
-/// Grows with the row, by 1 in each 8 rows, with some disorder.
+/// Returns a value that grows with the row, by 1 in each 8 rows, with some disorder.
 fn near(row: usize) -> i64 {
     (row / 8) as i64 + (mixed(row) % 16) as i64 - 8
 }
 
-/// The batch that filters are tried on. The column `row` tells rows apart.
+/// Returns the batch that filters are tried on. The column `row` tells rows apart.
 pub(crate) fn batch() -> Result<RecordBatch, ArrowError> {
     let mut columns: Vec<(String, ArrayRef)> = Vec::new();
     let mut push = |name: &str, array: ArrayRef| columns.push((name.to_owned(), array));
@@ -38,7 +38,7 @@ pub(crate) fn batch() -> Result<RecordBatch, ArrowError> {
         ("dec_38_10", -10_000, DataType::Decimal128(38, 10)),
     ] {
         let signed = !matches!(data_type, DataType::UInt32 | DataType::UInt64 | DataType::Time64(_));
-        // The largest numbers have their first bit set, which counts as a sign in a signed comparison.
+        // The largest numbers have their first bit set, which is a sign in a signed comparison.
         let scaled = |row: usize| match (signed, &data_type) {
             (true, _) => near(row) * scale,
             (false, DataType::UInt64) => (near(row) + 8) * scale * 4_000,
@@ -64,12 +64,12 @@ pub(crate) fn batch() -> Result<RecordBatch, ArrowError> {
     push("f32", Arc::new(Float32Array::from_iter_values((0..ROWS).map(|row| floats(row) as f32))));
     let halves = Float32Array::from_iter_values((0..ROWS).map(|row| floats(row) as f32));
     push("f16", cast(&halves, &DataType::Float16)?);
-    // NaN here and there, in all of some pages, and in all of a row group.
+    // NaN in some rows, in all rows of some pages, and in all rows of a row group.
     let is_nan = |row: usize| row % 50 == 7 || (1_000..1_700).contains(&row) || (6_000..9_000).contains(&row);
     let nans = |row: usize| if is_nan(row) { f64::NAN } else { floats(row) };
     push("f64_nan", Arc::new(Float64Array::from_iter_values((0..ROWS).map(nans))));
     push("f32_nan", Arc::new(Float32Array::from_iter_values((0..ROWS).map(|row| nans(row) as f32))));
-    // Pages of one zero, of the other, of both.
+    // Pages of one zero, of the other, and of both.
     let zeros = |row: usize| match row / 500 % 4 {
         0 => 0.0,
         1 => -0.0,
@@ -88,10 +88,11 @@ pub(crate) fn batch() -> Result<RecordBatch, ArrowError> {
             &DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
         )?,
     );
-    // Bounds are cut: all values begin with the same 60 bytes, and then there is a tree of 4 bytes in the way.
+    // Bounds are truncated: all values have the same first 60 bytes, and then a character of 4 bytes, a tree, at the
+    // cut.
     let long = |row: usize| format!("{}🌳ä{:06}{}", "p".repeat(60), near(row) + 8, "s".repeat(20));
     push("utf8_long", Arc::new(StringArray::from_iter_values((0..ROWS).map(long))));
-    // An upper bound that cannot be made larger once it is cut.
+    // An upper bound that cannot be rounded up after it is truncated.
     let last = |row: usize| if row % 40 == 3 { "\u{10ffff}".repeat(30) } else { short(row) };
     push("utf8_last", Arc::new(StringArray::from_iter_values((0..ROWS).map(last))));
     let bytes = |row: usize| match row % 40 {
@@ -112,7 +113,7 @@ pub(crate) fn batch() -> Result<RecordBatch, ArrowError> {
     with_nulls(columns)
 }
 
-/// Nulls here and there, in all of some pages, and in all of the last row group but one value; `row` has none.
+/// Adds nulls to some rows, to all rows of some pages, and to all but one row of the last row group. `row` has none.
 fn with_nulls(columns: Vec<(String, ArrayRef)>) -> Result<RecordBatch, ArrowError> {
     let is_null = |row: usize| row % 23 == 5 || (3_100..3_800).contains(&row) || row > 9_400;
     let indices: UInt32Array = (0..ROWS).map(|row| (!is_null(row)).then_some(row as u32)).collect();

@@ -93,7 +93,7 @@ fn table(from: &Path, to: &Path, union: bool) -> Result<()> {
     Ok(writer.finish()?)
 }
 
-/// How values are to be encoded.
+/// The encoding of values.
 #[derive(Clone, Copy)]
 struct Mode {
     name: &'static str,
@@ -158,12 +158,13 @@ fn codecs() -> Result<[(Compression, &'static str); 6]> {
 
 const VERSIONS: [WriterVersion; 2] = [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0];
 
-/// Columns that stand in files of their own: other libraries refuse a whole file for each of them.
+/// Whether a column is written to a file of its own: other libraries refuse a whole file because of it.
 fn is_apart(column: &Column) -> bool {
     column.name.starts_with("runs_") || column.name.starts_with("interval_")
 }
 
-/// Writes the files of the matrix. `full` is all of it; otherwise codecs take turns, but each encoding meets all.
+/// Writes the files of the matrix. With `full` all combinations; otherwise codecs take turns, but each encoding meets
+/// each of them.
 fn matrix(folder: &Path, columns: &[Column], full: bool) -> Result<()> {
     let codecs = codecs()?;
     let mut turn = 0;
@@ -181,7 +182,7 @@ fn matrix(folder: &Path, columns: &[Column], full: bool) -> Result<()> {
                     turn += 1;
                     let chosen = match full {
                         true => codecs.to_vec(),
-                        // Each of the six comes after the one before for the same encoding and version.
+                        // Each of the six codecs takes its turn for the same encoding and version.
                         false => vec![codecs[(turn + turn / (2 * MODES.len())) % codecs.len()]],
                     };
                     for (codec, codec_name) in chosen {
@@ -210,7 +211,7 @@ fn matrix(folder: &Path, columns: &[Column], full: bool) -> Result<()> {
     write_layouts(folder)
 }
 
-/// What is next to the values has an encoding that does not get in the way.
+/// Returns properties under which the columns beside the values have an encoding that does not disturb.
 fn properties(version: WriterVersion, codec: Compression, encoding: Encoding) -> WriterPropertiesBuilder {
     let beside = if encoding == Encoding::Auto { Encoding::Auto } else { Encoding::PLAIN };
     WriterProperties::builder()
@@ -225,7 +226,7 @@ fn properties(version: WriterVersion, codec: Compression, encoding: Encoding) ->
 
 type Columns = Vec<(FieldRef, ArrayRef)>;
 
-/// The columns whose type may have the encoding, as they are stored, by the file that they stand in.
+/// Returns the columns whose type allows the encoding, as they are stored, by the file that they are in.
 fn grouped(columns: &[Column], built: &[Both], encoding: Encoding) -> Result<BTreeMap<String, Columns>> {
     let mut groups: BTreeMap<String, Columns> = BTreeMap::new();
     for (column, [stored, _]) in columns.iter().zip(built) {
@@ -237,7 +238,7 @@ fn grouped(columns: &[Column], built: &[Both], encoding: Encoding) -> Result<BTr
     Ok(groups)
 }
 
-/// Whether the values of the column, which are its last leaf or the last but one, may have the encoding.
+/// Whether the values of the column, which are in its last leaf or the last but one, may have the encoding.
 fn is_legal((field, _): &(FieldRef, ArrayRef), encoding: Encoding) -> Result<bool> {
     let Some(code) = encoding.code() else { return Ok(true) };
     let row =
@@ -294,7 +295,7 @@ fn write_layouts(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Two batches, the second of which begins in the middle of its arrays.
+/// Writes two batches, the second of which begins in the middle of its arrays.
 fn write(path: &Path, columns: &[(FieldRef, ArrayRef)], properties: WriterProperties) -> Result<()> {
     let batch = batch(columns)?;
     let mut writer = ArrowWriter::try_new(File::create(path)?, batch.schema(), Some(properties))?;
@@ -362,8 +363,8 @@ fn write_filters(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Intervals, of which others know one kind only, become that kind; extension types, which others do not cut and join well,
-/// their storage.
+/// Converts intervals, of which other libraries know only one kind, to that kind, and extension types, which others do
+/// not slice and concatenate well, to their storage.
 fn as_others_have_it(field: &FieldRef) -> FieldRef {
     let inner = |fields: &Fields| fields.iter().map(as_others_have_it).collect::<Fields>();
     let data_type = match field.data_type() {
@@ -381,7 +382,7 @@ fn read(from: &Path, to: &Path) -> Result<()> {
     let fields: Fields = reader.schema().fields().iter().map(as_others_have_it).collect();
     let schema = Arc::new(Schema::new(fields));
     let part = PathBuf::from(format!("{}.part", to.display()));
-    // A stream, whose batches may have dictionaries of their own.
+    // A stream of batches that may have dictionaries of their own.
     let mut writer = StreamWriter::try_new(File::create(&part)?, &schema)?;
     let mut is_empty = true;
     for batch in reader {
@@ -395,7 +396,7 @@ fn read(from: &Path, to: &Path) -> Result<()> {
             batch.columns().iter().zip(schema.fields()).map(cast).collect::<std::result::Result<_, _>>()?;
         writer.write(&RecordBatch::try_new(schema.clone(), arrays)?)?;
     }
-    // At least one batch, for those who need one to know the type.
+    // At least one batch, for readers that need one to know the type.
     if is_empty {
         writer.write(&RecordBatch::new_empty(schema))?;
     }

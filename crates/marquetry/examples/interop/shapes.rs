@@ -10,20 +10,20 @@ use std::sync::Arc;
 
 use crate::types::{Column, DISTINCT};
 
-/// Rows of a column in each of the files.
+/// Number of rows of a column in each of the files.
 pub(crate) const ROWS: usize = 1000;
 
-/// Where nulls are.
+/// The places of nulls.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Nulls {
-    /// Nowhere, and the schema says so.
+    /// No nulls, and the schema forbids them.
     Required,
-    /// Nowhere, but there might be.
+    /// No nulls, but the schema allows them.
     None,
     Some,
-    /// Everywhere.
+    /// Only nulls.
     All,
-    /// There are no rows.
+    /// No rows at all.
     Empty,
 }
 
@@ -48,7 +48,7 @@ impl Nulls {
         }
     }
 
-    /// For lists: if all their elements are null, some of them are there.
+    /// Whether a list is null. If all elements are null, some lists are not.
     fn is_null_list(self, i: usize) -> bool {
         match self {
             Nulls::All => i.is_multiple_of(4),
@@ -57,7 +57,7 @@ impl Nulls {
     }
 }
 
-/// What is around the values.
+/// The nesting around the values.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Nesting {
     Flat,
@@ -78,12 +78,12 @@ impl Nesting {
 /// A column as it is written, and as it is checked.
 pub(crate) type Both = [(FieldRef, ArrayRef); 2];
 
-/// The column in this nesting, with these nulls.
+/// Builds the column in this nesting, with these nulls.
 pub(crate) fn build(column: &Column, nesting: Nesting, nulls: Nulls) -> Result<Both, ArrowError> {
     let rows = if nulls == Nulls::Empty { 0 } else { ROWS };
     let lengths: Vec<usize> = (0..rows).map(|row| length(row, nesting, nulls)).collect();
     let leaves = lengths.iter().sum();
-    // Short runs, so that they are worth something to dictionaries and runs.
+    // Short runs, so that dictionaries and run-end encoding pay.
     let index = |i: usize| (!nulls.is_null(i)).then_some(((i / 2) * 7 % DISTINCT) as u32);
     let indices: UInt32Array = (0..leaves).map(index).collect();
     let values = take(&column.values, &indices, None)?;
@@ -102,11 +102,11 @@ pub(crate) fn build(column: &Column, nesting: Nesting, nulls: Nulls) -> Result<B
             }
         })
     };
-    // Extension types are for the Parquet file to tell.
+    // Only the Parquet file stores extension types.
     Ok([of(&column.stored, &column.metadata)?, of(&column.truth, &HashMap::new())?])
 }
 
-/// How many elements the list of this row has.
+/// Returns the number of elements of the list in this row.
 fn length(row: usize, nesting: Nesting, nulls: Nulls) -> usize {
     match nesting {
         Nesting::Flat => 1,
@@ -128,7 +128,7 @@ fn list(
     (Arc::new(Field::new(name, array.data_type().clone(), nulls.nullable())), Arc::new(array))
 }
 
-/// A map from text.
+/// Returns a map with text keys.
 fn map(name: &str, value: Field, values: ArrayRef, lengths: &[usize], nulls: Nulls) -> (FieldRef, ArrayRef) {
     let keys = lengths.iter().flat_map(|n| (0..*n).map(|key| format!("k{key}")));
     let keys: StringArray = keys.map(Some).collect();
@@ -141,7 +141,7 @@ fn map(name: &str, value: Field, values: ArrayRef, lengths: &[usize], nulls: Nul
     (Arc::new(Field::new(name, array.data_type().clone(), nulls.nullable())), Arc::new(array))
 }
 
-/// A struct of the value and its number.
+/// Returns a struct of the value and its number.
 fn pair(value: Field, values: ArrayRef, nulls: Nulls) -> (FieldRef, ArrayRef) {
     let n = values.len();
     let fields = Fields::from(vec![value, Field::new("n", DataType::Int32, false)]);
@@ -156,7 +156,7 @@ fn validity(n: usize, is_valid: impl Fn(usize) -> bool) -> Option<NullBuffer> {
     Some(validity).filter(|validity| validity.null_count() > 0)
 }
 
-/// The other layouts, and deeper nesting.
+/// Returns columns in the other layouts, and in deeper nesting.
 pub(crate) fn layouts() -> Result<Vec<Both>, ArrowError> {
     let rows = ROWS;
     let numbers: Int64Array = (0..rows).map(|i| (i % 7 != 2).then_some(i as i64 * 3)).collect();
@@ -164,7 +164,7 @@ pub(crate) fn layouts() -> Result<Vec<Both>, ArrowError> {
         (0..rows).map(|i| (i % 5 != 1).then(|| crate::types::text(i % DISTINCT))).collect();
     let (numbers, words): (ArrayRef, ArrayRef) = (Arc::new(numbers), Arc::new(words));
     let element = |array: &ArrayRef| Arc::new(Field::new("element", array.data_type().clone(), true));
-    // Null lists that are not empty: their elements are to be left out.
+    // Null lists that are not empty. Their elements must be left out.
     let offsets = |n: usize, each: usize| OffsetBuffer::from_lengths((0..n).map(|_| each));
     let some = |n: usize| validity(n, |i| i % 6 != 4);
     let lists = |array: &ArrayRef, each: usize| -> ArrayRef {

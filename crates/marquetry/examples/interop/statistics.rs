@@ -13,7 +13,8 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A batch of one row: each array is a list, by the number of its column and what it is. Prints which columns have none, and why.
+/// Returns a batch of one row: each array is a list, named by the number of its column and by its kind. Prints which
+/// columns have none, and why.
 pub(crate) fn statistics(path: &Path) -> Result<RecordBatch> {
     let file = Bytes::from(std::fs::read(path)?);
     let opened = ArrowReaderMetadata::load(file.clone(), ArrowReaderOptions::new())?;
@@ -21,7 +22,7 @@ pub(crate) fn statistics(path: &Path) -> Result<RecordBatch> {
     for (number, leaf) in schema.columns().iter().enumerate() {
         let mask = ProjectionMask::leaves(schema, [number]);
         let of_column = opened.statistics(leaf.dotted()).and_then(|converter| {
-            // Two columns of one name: the name means the first.
+            // If two columns have the same name, it means the first.
             if converter.parquet_column_index() != Some(number) {
                 return Ok(Vec::new());
             }

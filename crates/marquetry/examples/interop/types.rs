@@ -11,20 +11,20 @@ use std::sync::Arc;
 /// A column of a type.
 pub(crate) struct Column {
     pub(crate) name: String,
-    /// The different values that rows are made of.
+    /// The distinct values that rows consist of.
     pub(crate) values: ArrayRef,
-    /// What the values are turned into for the writer.
+    /// The type to which the values are cast for the writer.
     pub(crate) stored: DataType,
-    /// What they are turned into for those who check, who know fewer types.
+    /// The type to which they are cast for the libraries that check them, which know fewer types.
     pub(crate) truth: DataType,
-    /// An extension type.
+    /// The extension type, if it has one.
     pub(crate) metadata: HashMap<String, String>,
 }
 
-/// How many different values there are.
+/// Number of distinct values.
 pub(crate) const DISTINCT: usize = 181;
 
-/// A well mixed number for each `i`.
+/// Returns a well mixed number for each `i`.
 pub(crate) fn mixed(i: usize) -> u64 {
     let mut z = (i as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -32,7 +32,7 @@ pub(crate) fn mixed(i: usize) -> u64 {
     z ^ (z >> 31)
 }
 
-/// All columns, in the order in which they stand in a file.
+/// Returns all columns, in the order in which a file has them.
 pub(crate) fn columns() -> Result<Vec<Column>, ArrowError> {
     let mut columns = Vec::new();
     numbers(&mut columns);
@@ -54,7 +54,7 @@ fn push(columns: &mut Vec<Column>, name: &str, values: impl Array + 'static) {
     });
 }
 
-/// `corners`, then numbers that have up to `bits` bits, of either sign if `signed`.
+/// Returns `corners`, then numbers of up to `bits` bits, of either sign if `signed`.
 fn integers(corners: &[i128], bits: u32, signed: bool) -> impl Iterator<Item = i128> + '_ {
     (0..DISTINCT).map(move |i| match corners.get(i) {
         Some(corner) => *corner,
@@ -98,7 +98,7 @@ fn numbers(columns: &mut Vec<Column>) {
     push(columns, "null", NullArray::new(DISTINCT));
 }
 
-/// The corners of all floats and `more`, then numbers with two digits behind the point, then any.
+/// Returns the corner cases of all floats and `more`, then numbers with two digits behind the point, then any.
 fn floats(more: &[f64]) -> impl Iterator<Item = f64> + '_ {
     let corners = [f64::NAN, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, 1.0, -1.0];
     (0..DISTINCT).map(move |i| match corners.iter().chain(more).nth(i) {
@@ -129,7 +129,7 @@ fn decimals(columns: &mut Vec<Column>) -> Result<(), ArrowError> {
     push(columns, "dec256_76_8", Decimal256Array::from(huge).with_precision_and_scale(76, 8)?);
     push(columns, "dec256_18_5", Decimal256Array::from(small).with_precision_and_scale(18, 5)?);
     for column in columns.iter_mut() {
-        // What 32 and 64 bits hold is the same in 128, which more libraries know.
+        // Decimals of 32 and 64 bits have the same values in 128 bits, which more libraries know.
         if let DataType::Decimal32(p, s) | DataType::Decimal64(p, s) = column.stored {
             column.truth = DataType::Decimal128(p, s);
         }
@@ -137,7 +137,7 @@ fn decimals(columns: &mut Vec<Column>) -> Result<(), ArrowError> {
     Ok(())
 }
 
-/// Text of all lengths, with common beginnings and more than ASCII.
+/// Returns text of any length, with common prefixes and characters beyond ASCII.
 pub(crate) fn text(i: usize) -> String {
     match i {
         0 => String::new(),
@@ -195,7 +195,7 @@ fn extension(columns: &mut [Column], name: &str, parameters: &str) {
 
 fn times(columns: &mut Vec<Column>) {
     const DAY: i64 = 86_400;
-    // From 1700 to 2240: what 64 bits of nanoseconds hold.
+    // From 1700 to 2240: the range of 64-bit nanoseconds.
     let seconds = |i: usize| match i {
         0 => 0,
         1 => -1,
@@ -244,7 +244,7 @@ fn times(columns: &mut Vec<Column>) {
     intervals(columns);
 }
 
-/// Parquet's INTERVAL has months, days and milliseconds without sign.
+/// Adds intervals. Those of Parquet have months, days and milliseconds without a sign.
 fn intervals(columns: &mut Vec<Column>) {
     let small = |i: usize, most: u64| (mixed(i) % most) as i32;
     let of_three = |i| IntervalMonthDayNano {
@@ -265,7 +265,7 @@ fn intervals(columns: &mut Vec<Column>) {
     }
 }
 
-/// Dictionaries and runs of values.
+/// Adds dictionaries and run-end encoded values.
 fn encoded(columns: &mut Vec<Column>) {
     let dictionary = |key, value| DataType::Dictionary(Box::new(key), Box::new(value));
     let runs = |ends, values| {

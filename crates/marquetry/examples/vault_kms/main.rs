@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("salaries.parquet");
 
-    // Data keys are new for each file. Their material is beside it, so that it can be wrapped anew.
+    // Each file gets new data keys. Their wrapped form is in a file beside it, so that they can be wrapped anew.
     let keys = KeyManagement::new(kms.clone());
     let (encryption, material) =
         keys.encryption_with_external_material("footer", &[("salaries", "salary")])?;
@@ -39,7 +39,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     writer.write(&batch)?;
     writer.into_inner()?.finish()?;
 
-    // After `vault write -f transit/keys/salaries/rotate`, what is wrapped has the new version. The Parquet file is not touched.
+    // After `vault write -f transit/keys/salaries/rotate`, the keys are wrapped with the new version. The Parquet file
+    // is not touched.
     let count = rotate_key_material(&path, &keys)?;
     println!("{count} keys are wrapped with the newest versions of their master keys");
 

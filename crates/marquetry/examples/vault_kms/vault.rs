@@ -16,7 +16,7 @@ use marquetry::file::encryption::KmsClient;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A Vault, and the token that it is asked with.
+/// A Vault server, and the token for its requests.
 pub(crate) struct Vault {
     address: String,
     mount: String,
@@ -25,10 +25,11 @@ pub(crate) struct Vault {
 }
 
 impl Vault {
-    /// The Vault at this address, such as `https://vault.example:8200`, its engine mounted at `transit`.
+    /// Creates a client for the Vault at this address, such as `https://vault.example:8200`, with its engine mounted at
+    /// `transit`.
     pub(crate) fn new(address: &str, token: &str) -> Self {
         let config = ureq::Agent::config_builder()
-            // What Vault says of an error is in its body.
+            // Vault describes an error in its body.
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(10)))
             .build();
@@ -40,15 +41,15 @@ impl Vault {
         }
     }
 
-    /// Where the engine is mounted. Default `transit`.
+    /// Sets where the engine is mounted. Default `transit`.
     pub(crate) fn with_mount(mut self, mount: &str) -> Self {
         self.mount = mount.trim_matches('/').to_owned();
         self
     }
 
-    /// Asks the engine to do something with a key, and returns a member of the answer's data.
+    /// Requests an action of the engine with a key, and returns a member of the answer's data.
     fn ask(&self, action: &str, key: &str, question: &Value, member: &str) -> Result<String> {
-        // It becomes part of a URL.
+        // The name becomes part of a URL.
         if key.is_empty()
             || !key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
             || key.contains("..")

@@ -24,7 +24,7 @@ fn small(cipher: ParquetCipher, is_plain: bool) -> Bytes {
     write(&batch(12), properties.with_file_encryption_properties(encryption.build().unwrap()).build())
 }
 
-/// Every byte of small files is changed: reading fails, or gives the same values, where nothing depends on the byte.
+/// Changes every byte of small files. Reading fails, or results in the same values if nothing depends on the byte.
 #[test]
 fn every_byte_flipped() {
     for (cipher, is_plain) in [
@@ -93,7 +93,7 @@ fn pages(file: &Bytes, metadata: &ParquetMetaData, row_group: usize, column: usi
         .collect()
 }
 
-/// The file with the bytes of two ranges of equal length in each other's place.
+/// Returns the file with two ranges of equal length exchanged.
 fn swapped(file: &Bytes, a: Range<usize>, b: Range<usize>) -> Bytes {
     assert_eq!(a.len(), b.len());
     let mut out = file.to_vec();
@@ -102,7 +102,7 @@ fn swapped(file: &Bytes, a: Range<usize>, b: Range<usize>) -> Bytes {
     out.into()
 }
 
-/// All numbers, all of one length: pages that could stand in each other's place.
+/// A file of numbers, all of one length, so that pages could replace each other.
 fn alike(prefix: &[u8]) -> Bytes {
     use arrow_array::{ArrayRef, Int64Array, RecordBatch};
     let column = |from: i64| Arc::new(Int64Array::from_iter_values(from..from + 40)) as ArrayRef;
@@ -138,12 +138,12 @@ fn what_was_moved_is_refused() {
     refused(swapped(&file, first, second), "pages");
     refused(swapped(&file, chunk_range(&metadata, 0, 0), chunk_range(&metadata, 0, 1)), "columns");
     refused(swapped(&file, chunk_range(&metadata, 0, 0), chunk_range(&metadata, 1, 0)), "row groups");
-    // Of another file of the same keys and prefix: the identifiers differ.
+    // From another file with the same keys and prefix: the identifiers differ.
     let other = alike(b"one");
     let range = chunk_range(&metadata, 0, 0);
     let mixed = [&file[..range.start], &other[range.clone()], &file[range.end..]].concat();
     refused(mixed.into(), "files");
-    // A file as a whole is told from another by its prefix.
+    // The prefix tells a file as a whole from another one.
     let error = open(alike(b"two"), keys().with_aad_prefix(b"one".to_vec())).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Key);
 }

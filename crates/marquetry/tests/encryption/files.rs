@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct Encrypted {
     pub(crate) name: &'static str,
     pub(crate) is_256: bool,
-    /// Whether its AAD prefix is not in it.
+    /// Whether its AAD prefix is not stored in it.
     pub(crate) wants_prefix: bool,
 }
 
@@ -25,7 +25,7 @@ const fn without_prefix(name: &'static str, is_256: bool) -> Encrypted {
     Encrypted { name, is_256, wants_prefix: true }
 }
 
-/// All that have the same 50 rows.
+/// All files with the same 50 rows.
 pub(crate) const FILES: [Encrypted; 11] = [
     file("encrypt_columns_and_footer", false),
     file("encrypt_columns_and_footer_aad", false),
@@ -60,7 +60,7 @@ impl Encrypted {
     /// The key of a column: the last digit tells them apart.
     pub(crate) fn column_key(self, number: u8) -> Vec<u8> {
         let mut key = self.key(1);
-        // The first column's key goes on counting.
+        // The key of the first column continues the digits.
         let first = if self.is_256 { b'2' } else { b'0' };
         *key.last_mut().unwrap() = first + number;
         key

@@ -70,7 +70,7 @@ fn row_groups_are_added_as_those_before_are_encrypted() {
             VerifyOptions::default().with_level(Level::Deep).with_decryption(decryption).with_threads(1);
         let report = verify(Arc::new(all.clone()), &options).unwrap();
         assert!(report.findings.is_empty(), "{way}: {:#?}", report.findings);
-        // What is cut behind the old footer is the old file.
+        // If the bytes behind the old footer are cut off, the old file is left.
         let old = find_last_encrypted_checkpoint(
             &all.slice(..all.len() - 9),
             &Limits::default(),
@@ -81,7 +81,7 @@ fn row_groups_are_added_as_those_before_are_encrypted() {
     }
 }
 
-/// Before a byte is written.
+/// Files that cannot grow fail before a byte is written.
 #[test]
 fn what_cannot_grow_is_left_alone() {
     let batch = batch(50);
@@ -109,7 +109,7 @@ fn what_cannot_grow_is_left_alone() {
     assert!(error.to_string().contains("\"kn\"") && error.to_string().contains("name"), "{error}");
     let empty = write(&batch.slice(0, 0), with().build());
     assert!(refused(&empty, Some(keys(""))).to_string().contains("without row groups"));
-    // A row group that is left out would give those behind it other numbers.
+    // Leaving out a row group would renumber those behind it.
     let metadata = open(file.clone(), keys("")).unwrap().metadata().clone();
     let mut writer = FileWriter::append_to(Vec::new(), file.len() as u64, &metadata).unwrap();
     assert_eq!(writer.drop_row_group(0).unwrap_err().kind(), ErrorKind::Unsupported);
@@ -122,7 +122,7 @@ fn checkpoints_are_found_with_the_keys() {
     for (way, encryption) in ways().into_iter().chain([("duckdb".to_owned(), dialect)]) {
         let properties = properties()
             .set_checkpoint_every(Some(CheckpointEvery::RowGroups(1)))
-            // DuckDB reads no file that has them.
+            // DuckDB does not read files that have them.
             .set_bloom_filter_enabled(way != "duckdb")
             .with_file_encryption_properties(encryption.build().unwrap());
         let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties.build())).unwrap();
@@ -151,7 +151,7 @@ fn checkpoints_are_found_with_the_keys() {
             .with_file_decryption_properties(keys().build().unwrap())
             .with_checkpoint_recovery(true);
         assert!(table(OpenFile::new(Arc::new(cut.clone()), options).unwrap()).unwrap() == saved, "{way}");
-        // Without the key there is a footer, and it is not opened.
+        // Without the key, a footer is found, and not opened.
         let wrong = FileDecryptionProperties::builder(NAME.to_vec());
         if way != "duckdb" && !way.ends_with("supplied") {
             assert_eq!(find(wrong).unwrap_err().kind(), ErrorKind::Key, "{way}");

@@ -129,7 +129,7 @@ fn bloom_filters_prune() {
         }
     }
     let schema = file.metadata().schema();
-    // Between two values: bounds have nothing against it.
+    // Between two values, so that bounds do not rule it out.
     let missing = col("double_field").eq(1_500.7).bind(schema).unwrap();
     let mut report = PruneReport::default();
     let mut options = PruneOptions::default();
@@ -162,9 +162,9 @@ fn all_files_keep_the_rules() {
             let options =
                 VerifyOptions::default().with_level(level).with_decryption(decryption).with_threads(1);
             let report = verify(source.clone(), &options).unwrap();
-            // Of style: lists as they were in 2018.
+            // Of severity style: lists as they were in 2018.
             let bad = report.findings.iter().filter(|it| it.rule.severity > Severity::Style);
-            // parquet-mr left size statistics in the open.
+            // parquet-mr left size statistics unencrypted.
             let bad: Vec<_> = bad.filter(|it| it.rule.id != "encryption-plain-statistics").collect();
             assert!(bad.is_empty(), "{encrypted:?}: {bad:#?}");
             let leaks = report.findings.iter().any(|it| it.rule.id == "encryption-plain-statistics");

@@ -57,7 +57,7 @@ fn keys_for_a_file_that_is_not_encrypted_are_an_error() {
     assert!(table(file).unwrap().iter().all(|column| !column.is_empty()));
 }
 
-/// Columns whose keys are missing or wrong do not stand in the way of others.
+/// Columns whose keys are missing or wrong do not prevent reading others.
 #[test]
 fn other_columns_are_read() {
     let Some(root) = corpus::root() else { return };

@@ -223,14 +223,14 @@ fn int96_units() {
     };
     let timestamp = |unit| DataType::Timestamp(unit, None);
 
-    // What nanoseconds hold comes in nanoseconds.
+    // Values that fit in nanoseconds are read as nanoseconds.
     let (data_type, cells) = read(&near, "timestamp_col", Int96Unit::Auto).unwrap();
     assert_eq!(data_type, timestamp(TimeUnit::Nanosecond));
     assert_eq!(cells[0], "ts:1235865600000000000");
     let (_, seconds) = read(&near, "timestamp_col", Int96Unit::Unit(TimeUnit::Second)).unwrap();
     assert_eq!(seconds[0], cells[0]);
 
-    // What they do not hold is an error, or comes in a coarser unit; never another value.
+    // Values that do not fit are an error, or are read in a coarser unit; they never become another value.
     let error = read(&far, "a", Int96Unit::Nanoseconds).unwrap_err();
     assert!(error.place().column.as_deref() == Some("a"), "{error}");
     let (data_type, cells) = read(&far, "a", Int96Unit::Auto).unwrap();

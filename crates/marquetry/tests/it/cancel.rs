@@ -63,7 +63,7 @@ impl Watched {
         Limits::default().with_cancel(self.token.clone())
     }
 
-    /// The error of what was cancelled, after which no more than `most` reads came.
+    /// Returns the error of a cancelled operation, after which no more than `most` reads came.
     fn is_cancelled<T>(&self, outcome: Result<T>, most: usize) {
         let error = outcome.err().expect("it was cancelled");
         assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
@@ -117,7 +117,7 @@ fn reading_stops_at_the_next_page() {
     for (threads, predicate) in
         [(1, None), (2, None), (5, None), (1, Some("a > 0 and b < 100")), (2, Some("a > 0 and b < 100"))]
     {
-        // Each thread may be before a read that it has looked at the token for.
+        // Each thread may be before a read for which it has already checked the token.
         for cancels_at in [1, 4, 9] {
             let source = Watched::new(cancels_at);
             source.is_cancelled(drain(reader(&source, threads, predicate)), threads);
@@ -128,7 +128,7 @@ fn reading_stops_at_the_next_page() {
     }
 }
 
-/// Who drops a reader does not wait for what its threads would read ahead.
+/// Dropping a reader does not wait for what its threads would read ahead.
 #[test]
 fn a_dropped_reader_stops_its_threads_and_no_others() {
     for predicate in [None, Some("a > 0")] {
@@ -178,7 +178,7 @@ fn verifying_stops() {
     assert!(source.reads() > 20, "{} reads", source.reads());
 }
 
-/// With a footer, and without one: by it pages are checked, without it they are searched for.
+/// With a footer pages are checked, without one they are searched for.
 #[test]
 fn recovering_stops() {
     for cut in [0, 100] {
@@ -223,7 +223,7 @@ fn a_writer_that_is_cancelled_leaves_no_file() {
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         }
     }
-    // What is cancelled while it ends.
+    // Cancelled while it ends.
     let token = CancelToken::new();
     let properties = properties().set_cancel_token(token.clone()).build();
     let mut writer = marquetry::create_with_properties(&path, batch.schema(), properties).unwrap();

@@ -77,7 +77,7 @@ fn read(file: &Bytes, choice: Choice, threads: usize, executor: Option<SharedExe
     builder.build().unwrap().map(|batch| batch.unwrap()).collect()
 }
 
-/// Executors of all tempers, and how many tasks they were given.
+/// Executors of all kinds, and the number of tasks that they were given.
 fn executors() -> Vec<(&'static str, SharedExecutor, Arc<AtomicUsize>)> {
     let mut out = Vec::new();
     let mut add = |name, run: Box<dyn Fn(Task) + Send + Sync>| {
@@ -138,7 +138,7 @@ fn what_is_written_does_not_depend_on_the_executor() {
 
 #[test]
 fn what_is_found_in_a_damaged_file_does_not_depend_on_the_executor() {
-    // Row groups of more than a megabyte: for less nobody is asked for help.
+    // Row groups of more than a megabyte: smaller ones are read without help.
     let noise = |seed: i64| {
         let numbers = (0..ROWS).map(move |i| (i + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64));
         Arc::new(Int64Array::from_iter_values(numbers)) as ArrayRef
@@ -166,12 +166,12 @@ fn what_is_found_in_a_damaged_file_does_not_depend_on_the_executor() {
     assert_eq!(found(3, SharedExecutor::default()), expected);
     for (name, executor, count) in executors() {
         assert_eq!(found(3, executor), expected, "{name}");
-        // By the one, and for each row group by the other.
+        // Once by the one way, and for each row group by the other.
         assert!(count.load(Ordering::Relaxed) >= 3 * 2, "{name} was asked for help");
     }
 }
 
-/// A pool whose only thread reads waits for no task that only this thread could run.
+/// A pool with a single thread reads on it without waiting for a task that only this thread could run.
 #[test]
 fn the_only_thread_of_a_pool_may_read_with_it() {
     let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap());
@@ -191,7 +191,7 @@ fn the_only_thread_of_a_pool_may_read_with_it() {
     assert!(rows > ROWS as usize);
 }
 
-/// A predicate that remembers what it saw is asked in order, by one thread.
+/// A predicate with a memory is evaluated in order, by one thread.
 #[test]
 fn a_filter_that_is_not_pure_has_one_thread() {
     let file = file();

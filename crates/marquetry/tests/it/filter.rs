@@ -74,7 +74,7 @@ fn written(table: &RecordBatch, random: &mut Random) -> Bytes {
     Bytes::from(file)
 }
 
-/// What one reads of a table: the expectation, and the reader.
+/// What is read of a table: the expected rows, and the reader.
 struct Choice {
     /// For each row whether it is wanted.
     rows: Vec<bool>,
@@ -94,7 +94,7 @@ fn some_rows(random: &mut Random, rows: usize) -> Vec<bool> {
     (0..rows).map(&mut row).collect()
 }
 
-/// A typed predicate, and what it says of a row of this id and few.
+/// A typed predicate, and its result for a row with this id and few.
 type Says = Box<dyn Fn(i64, Option<i64>) -> Option<bool>>;
 
 fn predicate(random: &mut Random, rows: usize, depth: usize) -> (Predicate, Says) {
@@ -145,12 +145,12 @@ fn predicate(random: &mut Random, rows: usize, depth: usize) -> (Predicate, Says
     }
 }
 
-/// A closure that knows of each id whether it is wanted, and looks at another column too.
+/// A closure that knows for each id whether it is wanted, and reads another column, too.
 fn closure(mask: ProjectionMask, wanted: Vec<bool>) -> Box<dyn ArrowPredicate> {
     Box::new(ArrowPredicateFn::new(mask, move |batch: RecordBatch| {
         let ids = batch.column(0).as_primitive::<Int64Type>();
         assert!(batch.columns().iter().all(|column| column.len() == ids.len()));
-        // Null is as good as false.
+        // Null counts as false.
         Ok(ids
             .values()
             .iter()
@@ -215,7 +215,7 @@ fn choice(file: &Bytes, table: &RecordBatch, random: &mut Random) -> Choice {
     Choice { rows, builder }
 }
 
-/// The cells of the reader's columns; rows that no column tells of are counted.
+/// Returns the cells of the reader's columns. Without columns, rows are only counted.
 fn read(reader: ParquetRecordBatchReader, batch_size: usize) -> Result<(usize, Vec<Vec<String>>), Error> {
     let mut rows = 0;
     let mut reader = reader;
@@ -238,7 +238,7 @@ fn cases(quick: u32) -> ProptestConfig {
     ProptestConfig::with_cases(quick * times)
 }
 
-/// The dictionary is read further with the third page, when some of this was passed over and the batch has keys already.
+/// The dictionary is read further for the third page, after some of it was skipped, and the batch already has keys.
 #[test]
 fn a_page_begun_as_keys_goes_on_as_values() {
     let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..200));

@@ -61,7 +61,7 @@ impl Shape {
     }
 }
 
-/// A float that is not above, or not below, as a careful writer rounds.
+/// Rounds to a float outward, as a careful writer does.
 fn outward(value: f64, is_up: bool) -> f32 {
     let near = value as f32;
     match is_up {
@@ -132,7 +132,7 @@ fn ids(file: &Bytes, predicate: &Predicate) -> Vec<i64> {
     batches.flatten().collect()
 }
 
-/// The rows that pages and row groups leave.
+/// Returns the number of rows that pruning of pages and row groups leaves.
 fn rows_left(file: &Bytes, predicate: &Predicate) -> u64 {
     let metadata = marquetry::open_bytes(file.clone()).unwrap().metadata().clone();
     let bound = predicate.in_file(&metadata).bind(metadata.schema()).unwrap();

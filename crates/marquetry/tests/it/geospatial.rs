@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 const FOLDER: &str = "parquet-testing/data/geospatial";
 
-/// Groups of texts, in their order. A text may go on in lines that are further right.
+/// Reads groups of texts, in their order. A text may continue in more indented lines.
 fn groups(yaml: &str) -> Vec<(String, Vec<Option<String>>)> {
     let mut out: Vec<(String, Vec<Option<String>>)> = Vec::new();
     for line in yaml.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -69,7 +69,7 @@ fn each_group_has_what_the_list_says() {
             assert_eq!(&wkt::to_string(wkb).unwrap(), text, "{name}");
             // And back: the same bytes, which are little-endian there, too.
             assert_eq!(&wkt::parse(text).unwrap(), wkb, "{name}: {text}");
-            // GeoJSON has no M, and does not say which dimensions what is empty has not.
+            // GeoJSON has no M, and does not state the dimensions of empty geometries.
             if !text.contains(" M ") && !text.contains(" ZM ") && !text.contains("EMPTY") {
                 assert_eq!(&geojson::parse(&geojson::to_string(wkb).unwrap()).unwrap(), wkb, "{text}");
             }
@@ -79,7 +79,7 @@ fn each_group_has_what_the_list_says() {
     assert!(compared > 150, "{compared}");
 }
 
-/// What each file says of its coordinates, and that its texts are its geometries.
+/// The metadata of each file about its coordinates, and whether its texts are its geometries.
 #[test]
 fn reference_systems_and_edges() {
     let Some(root) = corpus::root() else { return };
@@ -112,7 +112,7 @@ fn reference_systems_and_edges() {
     }
 }
 
-/// Row groups are left out of these files, and none that has a geometry in the box.
+/// Boxes prune row groups of these files, but none with a geometry in the box.
 #[test]
 fn boxes_lose_nothing_of_them() {
     let Some(root) = corpus::root() else { return };
@@ -149,7 +149,7 @@ fn boxes_lose_nothing_of_them() {
             }
         }
     }
-    // Of edges on a sphere it is not known where they run.
+    // The course of edges on a sphere is unknown.
     assert_eq!(
         skipped.keys().copied().collect::<Vec<_>>(),
         ["geography-points.parquet", "geospatial-with-nan.parquet", "geospatial.parquet"]

@@ -62,7 +62,7 @@ fn watched(file: &Bytes) -> Arc<Watched> {
     Arc::new(Watched { file: file.clone(), reads: Mutex::default() })
 }
 
-/// Pushes what is asked for until there is an answer; how often was asked, and how many bytes were pushed.
+/// Pushes the requested bytes until there is a result. Returns it, with the number of requests and of pushed bytes.
 fn pushed<T>(
     file: &Bytes,
     mut step: impl FnMut() -> Result<DecodeResult<T>>,
@@ -99,7 +99,7 @@ fn a_footer_comes_of_what_is_pushed() {
         let (metadata, asked, _) = pushed(file, || decoder.try_decode(), &decoder).unwrap();
         assert!(metadata == expected);
         assert!(asked <= 2, "{asked}");
-        // With the end of the file at hand, however much of it, no more than the footer is asked for.
+        // With any part of the end of the file at hand, no more than the footer is requested.
         for tail in [8, 9, 100, 5_000, footer - 1, footer, footer + 1, 70_000, file.len() as u64] {
             let tail = tail.min(file.len() as u64);
             let decoder = new();
@@ -187,7 +187,7 @@ fn what_is_cached_is_not_read_again() {
     assert_eq!(read(&cached), (56, 0));
     let (rows, reads) = read(&opened);
     assert!(rows == 56 && reads > 0, "{rows} rows, {reads} reads");
-    // What is parsed of the cache is what is parsed of the file.
+    // Parsing cached bytes has the same result as parsing the file.
     let source = watched(&file);
     let index = cached.read_page_index(source.clone() as Arc<dyn Source>, &mask).unwrap();
     assert_eq!(index, opened.read_page_index(file.clone(), &mask).unwrap());
@@ -298,7 +298,7 @@ fn type_hooks_choose_types_of_columns() {
     for (i, data_type) in [(0, &moment), (1, &DataType::BinaryView)] {
         assert!(*batch.column(i) == arrow_cast::cast(table.column(i), data_type).unwrap());
     }
-    // What a column cannot become is an error, wherever it is.
+    // A type that a column cannot become is an error, wherever it is.
     let options =
         ArrowReaderOptions::new().with_type_hook(|leaf| (leaf.name() == "text").then_some(DataType::Int32));
     let error = ArrowReaderMetadata::load(file, options).unwrap_err();
@@ -331,7 +331,7 @@ fn the_stored_schema_is_followed_where_the_policy_says() {
     assert_eq!(types(policy), [DataType::Utf8, DataType::LargeUtf8]);
     let all_views = ArrowReaderOptions::new().with_hint_policy(|_, _| Some(DataType::Utf8View));
     assert_eq!(types(all_views), [DataType::Utf8View, DataType::Utf8View]);
-    // What a column cannot become has no effect.
+    // A type that a column cannot become has no effect.
     let numbers = ArrowReaderOptions::new().with_hint_policy(|_, _| Some(DataType::Int64));
     assert_eq!(types(numbers), [DataType::Utf8, DataType::Utf8]);
 }
@@ -350,7 +350,7 @@ fn metadata_is_restored_whatever_the_policy_says_of_types() {
     let opened = ArrowReaderMetadata::load(Bytes::from(file), options).unwrap();
     let field = |i: usize| opened.schema().field(i);
     assert_eq!((field(0).data_type(), field(0).metadata()), (&DataType::Utf8, &pairs("k")));
-    // An extension type is one of the type that it was stored as.
+    // An extension type remains the type that it was stored as.
     assert_eq!((field(1).data_type(), field(1).metadata().len()), (&DataType::Utf8, 0));
 }
 

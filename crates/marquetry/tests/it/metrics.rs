@@ -71,14 +71,14 @@ fn a_scan_reads_all_there_is() {
 #[test]
 fn what_a_predicate_leaves_out_is_counted_by_what_ruled_it_out() {
     let file = file();
-    // The second row group, of that the pages from the fourth on, and of these rows that one in ten wants.
+    // The second row group, of its pages those from the fourth on, and of their rows the one in ten that is wanted.
     let (rows, metrics) = metrics(&file, 1, Some("id >= 13000 and id < 20000 and number < 1000"));
     assert_eq!((metrics.row_groups, metrics.statistics.row_groups, metrics.statistics.rows), (4, 3, 30_000));
     assert_eq!((metrics.page_index.row_groups, metrics.page_index.rows), (0, 3_000), "{metrics:?}");
     assert_eq!(metrics.rows, rows as u64);
     assert_eq!(metrics.filtered_rows, 7_000 - rows as u64, "{metrics:?}");
     assert!((500..900).contains(&rows) && metrics.filter_time > Duration::ZERO, "{metrics:?}");
-    // Seven pages of each column are read, three of each are passed over.
+    // Seven pages of each column are read, and three of each are skipped.
     assert_eq!((metrics.pages, metrics.pages_skipped), (21, 9), "{metrics:?}");
     let (none, metrics) = self::metrics(&file, 1, Some("id > 100000"));
     assert_eq!((none, metrics.pages, metrics.statistics.row_groups), (0, 0, 4));
@@ -125,7 +125,7 @@ fn write(
     Ok((writer.into_sink(), metadata, metrics))
 }
 
-/// The same by writers of columns, whose chunks wait until all are there.
+/// Writes the same by column writers, whose chunks wait until all are there.
 fn write_columns(rows: &RecordBatch, properties: WriterPropertiesBuilder) -> Result<(Vec<u8>, WriteMetrics)> {
     let writer = ArrowWriter::try_new(Vec::new(), rows.schema(), Some(properties.build()))?;
     let (mut file, factory) = writer.into_serialized_writer()?;
@@ -204,7 +204,7 @@ fn a_dictionary_that_is_given_up_is_counted() {
         .set_encoding(Encoding::PLAIN)
         .set_dictionary_page_size_limit(10_000);
     let (_, metadata, metrics) = write(&rows(20_000), properties).unwrap();
-    // Some pages of the columns with many values have their first ones.
+    // The first pages of the columns with many values use a dictionary.
     assert_eq!((metrics.dictionaries, metrics.dictionaries_given_up), (3, 2), "{metadata:?}");
 }
 
@@ -217,7 +217,7 @@ fn writers_that_share_a_budget_keep_to_it() {
 
     let memory = MemoryBudget::new(BUDGET);
     let properties = || {
-        // What cannot wait elsewhere.
+        // The memory that cannot be spilled.
         let builder = WriterProperties::builder().set_dictionary_page_size_limit(100_000);
         builder.set_data_page_size_limit(100_000).set_memory(memory.clone())
     };
@@ -225,7 +225,7 @@ fn writers_that_share_a_budget_keep_to_it() {
     assert!(read_back(file) == [all.clone()]);
     assert!(metrics.spilled_bytes > BUDGET as u64 && memory.used() == 0, "{metrics:?}");
 
-    // Side by side: what one has, the other one has not.
+    // Reads side by side do not share counts.
     let threads = [(); 2].map(|()| {
         let (all, properties) = (all.clone(), properties());
         std::thread::spawn(move || write(&all, properties).map(|(file, _, _)| read_back(file) == [all]))

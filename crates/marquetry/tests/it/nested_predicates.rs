@@ -37,7 +37,7 @@ struct Column {
     path: &'static str,
     is_text: bool,
     rows: Vec<List>,
-    /// How many elements the outermost list has, if it is another number.
+    /// The length of the outermost list, if that differs.
     counts: Vec<Option<u64>>,
 }
 

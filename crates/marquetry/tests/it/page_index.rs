@@ -56,7 +56,7 @@ fn builder(source: Arc<dyn Source>, page_index: bool) -> ParquetRecordBatchReade
     ParquetRecordBatchReaderBuilder::try_new_with_options(source, options).unwrap()
 }
 
-/// What of a column is read of these rows.
+/// Reads these rows of a column.
 fn read(file: &Bytes, column: usize, rows: &[Range<usize>], page_index: bool) -> Result<Vec<ArrayRef>> {
     let builder = builder(Arc::new(file.clone()), page_index);
     let mask = ProjectionMask::roots(builder.parquet_schema(), [column]);
@@ -65,7 +65,7 @@ fn read(file: &Bytes, column: usize, rows: &[Range<usize>], page_index: bool) ->
     std::iter::from_fn(|| reader.next_batch()).map(|batch| Ok(batch?.column(0).clone())).collect()
 }
 
-/// The same from the table.
+/// Returns the same rows of the table.
 fn expected(column: usize, rows: &[Range<usize>]) -> ArrayRef {
     let all = table().column(column).clone();
     let parts: Vec<ArrayRef> = rows.iter().map(|rows| all.slice(rows.start, rows.len())).collect();
@@ -99,7 +99,7 @@ fn with_index(file: &Bytes, column: usize, change: impl FnOnce(&mut OffsetIndex)
     Bytes::from(out)
 }
 
-/// One thing that is wrong: a number that is another one, or a page that is missing or there twice.
+/// Makes one mistake: a wrong number, a missing page, or a duplicate page.
 fn wrong(index: &mut OffsetIndex, kind: usize, page: usize, by: i64) {
     let location = &mut index.page_locations[page];
     match kind {
@@ -158,7 +158,7 @@ fn a_wrong_index_gives_no_wrong_rows() {
                     }
                 }
             }
-            // Without it the same file is as good as ever.
+            // Without the index, the same file reads well.
             let bad = with_index(&file, column, |index| wrong(index, 0, 15, 1));
             let found = read(&bad, column, selections[1], false).unwrap();
             assert_eq!(found.iter().map(|found| found.len()).sum::<usize>(), 272);

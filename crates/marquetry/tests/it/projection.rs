@@ -53,7 +53,7 @@ fn is_part(part: &ArrayRef, whole: &ArrayRef, place: &str) {
             assert_eq!((part.nulls(), part.offsets()), (whole.nulls(), whole.offsets()), "{place}");
             is_part_of(part.entries(), whole.entries(), place);
         }
-        // Half a map is a list of structs.
+        // A map without values or keys is a list of structs.
         (DataType::List(_), DataType::Map(..)) => {
             let (part, whole) = (part.as_list::<i32>(), whole.as_map());
             assert_eq!((part.nulls(), part.offsets()), (whole.nulls(), whole.offsets()), "{place}");
@@ -65,7 +65,7 @@ fn is_part(part: &ArrayRef, whole: &ArrayRef, place: &str) {
 
 fn is_part_of(part: &StructArray, whole: &StructArray, place: &str) {
     for (name, column) in part.column_names().iter().zip(part.columns()) {
-        // Some files have fields of the same name: one of them it must be.
+        // Some files have several fields with the same name: it must be one of them.
         let names = whole.column_names();
         let same = names.iter().zip(whole.columns()).filter(|(other, _)| *other == name);
         let same: Vec<_> = same.map(|(_, column)| column).collect();

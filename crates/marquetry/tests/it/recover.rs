@@ -65,7 +65,7 @@ fn a_file_that_is_cut_inside_a_row_group() {
         };
         let report = recovery.report();
         if report.schema.is_none() {
-            // Of two row groups or more it is known what repeats.
+            // With two or more row groups it is known what repeats.
             assert!(whole < 2 && report.losses[0].why.contains("give the schema"), "cut at {len}: {report}");
             continue;
         }

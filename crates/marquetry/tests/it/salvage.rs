@@ -20,7 +20,7 @@ use std::time::Instant;
 
 const MODES: [OnCorrupt; 3] = [OnCorrupt::SkipPage, OnCorrupt::NullPage, OnCorrupt::SkipRowGroup];
 
-/// A number that a variable says.
+/// Returns a number from an environment variable.
 fn number(variable: &str, otherwise: usize) -> usize {
     std::env::var(variable).ok().and_then(|number| number.parse().ok()).unwrap_or(otherwise)
 }
@@ -55,7 +55,7 @@ fn a_seed_that_was_found() {
     faults_of(8_097_406_575_228_789_359).unwrap();
 }
 
-/// A file, and faults in it, that `seed` stands for.
+/// A file with the faults that `seed` determines.
 fn faults_of(seed: u64) -> Result<(), TestCaseError> {
     let mut random = Random(seed);
     let table = damage::table(1200, &mut random);
@@ -79,7 +79,7 @@ fn faults_of(seed: u64) -> Result<(), TestCaseError> {
             fault => fault,
         };
         let bad = fault.on(&good);
-        // A page that stands whole in another's place has a right checksum: it is no damage to see.
+        // A page that was copied as a whole over another has a right checksum: such damage cannot be noticed.
         if let Fault::Copied { from, to, .. } = fault
             && pages.iter().any(|page| page.was_moved(&good, &bad, from, to))
         {
@@ -99,7 +99,7 @@ fn faults_of(seed: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The rows that a predicate wants of those that are whole are those that it wants of a file of nothing else.
+/// A predicate selects the same rows of the undamaged ones as from a file that has only these.
 #[test]
 fn a_predicate_is_asked_about_what_is_whole() {
     // With the columns that each looks at.
@@ -115,7 +115,7 @@ fn a_predicate_is_asked_about_what_is_whole() {
         ("list is null", &["list"]),
         ("list is not empty and id > 50", &["list", "id"]),
     ];
-    // All, others than those that predicates look at, one of a struct of which they look at another one, none.
+    // All columns, others than those of the predicates, one of a struct with another one in a predicate, none.
     const COLUMNS: [Option<&[&str]>; 4] = [None, Some(&["list", "float"]), Some(&["group.tags"]), Some(&[])];
     let mut random = Random(77);
     let (mut wanted_rows, mut lossy) = (0, 0);
@@ -257,7 +257,7 @@ fn single_faults_in_lineitem() {
         }
         tally.faults += 1;
         if bad.len() < good.len() {
-            // There is no footer: for `recover`.
+            // Without a footer: a case for `recover`.
             assert!(marquetry::open_bytes(bad).is_err(), "{fault:?}");
             tally.cut += 1;
             continue;
@@ -271,7 +271,7 @@ fn single_faults_in_lineitem() {
             let is_it = |column: &str, index| column == roots[page.root] && index == Some(page.index);
             salvaged.report.losses.iter().any(|loss| is_it(&loss.column, loss.page))
         };
-        // What is damaged in rows that are left out for another column is never met.
+        // Damage in rows that another column leaves out is never met.
         let lost = damage::reported(&salvaged.report, &roots, rows);
         let is_left_out =
             |page: &damage::Page| page.rows.clone().all(|row| lost.iter().any(|lost| lost[row as usize]));
@@ -440,12 +440,12 @@ fn whatever_is_cut_out_or_doubled_is_no_panic_and_no_wrong_row() {
     }
 }
 
-/// What a file gives by default it gives in every mode, and nothing is reported.
+/// Without damage, all modes read the same, and report nothing.
 #[test]
 fn good_files_are_read_the_same() {
     let Some(root) = corpus::root() else { return };
     let (mut read, mut wrong) = (0, Vec::new());
-    // QUIRK: it has bytes too many behind the levels and behind the values of the only page of a chunk.
+    // QUIRK: it has too many bytes behind the levels, and behind the values of the only page of a chunk.
     let is_odd = |path: &String| path.ends_with("test/files/issue72.parquet");
     let files = [corpus::files(&root, "corpus"), corpus::files(&root, "parquet-testing/data")].concat();
     let slow = std::env::var_os("MARQUETRY_SLOW").is_some();

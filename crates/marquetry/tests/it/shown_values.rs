@@ -26,7 +26,7 @@ fn filters_of_shown_values_find_the_rows_that_show_them() {
     let names = ["corpus", "parquet-testing"].into_iter().flat_map(|folder| corpus::files(&root, folder));
     let (mut asked, mut wrong) = (0, Vec::new());
     for name in names {
-        // Bounds of mutated files lie, and are believed.
+        // Bounds of mutated files are wrong, and are trusted.
         if name.contains("fuzzing") {
             continue;
         }
@@ -41,7 +41,7 @@ fn filters_of_shown_values_find_the_rows_that_show_them() {
         for leaf in flat.take(MOST_COLUMNS) {
             let column = leaf.path()[0].to_string();
             let read = |filter: Option<Predicate>| read(&bytes, &metadata, &column, filter);
-            // What cannot be read is for other tests.
+            // Files that cannot be read are for other tests.
             let Ok(Some(all)) = read(None) else { continue };
             for literal in literals(&all) {
                 for (is, differs) in [("=", false), ("!=", true)] {
@@ -94,7 +94,7 @@ fn read(
         return Ok(None);
     }
     let column = arrow_select::concat::concat(&columns).unwrap();
-    // Names of zones are not known here; a predicate takes a timestamp without one as UTC.
+    // Time zone names are not known here. Predicates take a timestamp without a zone as UTC.
     Ok(Some(match column.data_type() {
         DataType::Timestamp(unit, Some(_)) => {
             let data_type = DataType::Timestamp(*unit, None);
@@ -144,7 +144,7 @@ fn literals(column: &ArrayRef) -> Vec<Literal> {
             DataType::Float16 | DataType::Float32 | DataType::Float64 => format!("{:?}", number?),
             DataType::Utf8View => format!("'{}'", shown.replace('\'', "''")),
             DataType::BinaryView | DataType::FixedSizeBinary(_) => format!("X'{shown}'"),
-            // Years of other than four digits are asked for by tests of the command.
+            // The command's tests cover years of other than four digits.
             DataType::Date32 if shown.starts_with(['+', '-']) => return None,
             DataType::Date32 => format!("date '{shown}'"),
             DataType::Time32(_) | DataType::Time64(_) => format!("time '{shown}'"),

@@ -121,7 +121,7 @@ fn pruned(array: &ArrayRef, part: &DataType) -> Vec<String> {
     }
 }
 
-/// The law, for one choice.
+/// Checks the law for one choice.
 fn check(file: &Bytes, row_groups: &[ArrayRef], choice: &Choice) -> Result<(), TestCaseError> {
     let (schema, batches) = read(file, choice).map_err(|error| TestCaseError::fail(error.to_string()))?;
     let chosen = match &choice.row_groups {

@@ -37,7 +37,7 @@ fn written(properties: WriterPropertiesBuilder) -> Result<Vec<u8>> {
     writer.into_inner()
 }
 
-/// What a store was asked for.
+/// The requests to a store.
 #[derive(Debug, Default)]
 struct Asked {
     files: AtomicUsize,
@@ -45,7 +45,7 @@ struct Asked {
     written: AtomicU64,
     read: AtomicU64,
     fails: AtomicBool,
-    /// Whether one bit of all that is read is another one than was written.
+    /// Whether one bit of everything that is read is changed.
     changes: AtomicBool,
     /// All bytes that were written to any file.
     seen: Mutex<Vec<u8>>,
@@ -110,7 +110,7 @@ fn a_store_of_the_host_has_what_memory_has_not() {
             .set_threads(threads);
         assert!(written(limited).unwrap() == expected, "{threads} threads");
         let [written, read] = [&asked.written, &asked.read].map(|bytes| bytes.load(Ordering::Relaxed));
-        // All but what fits, once each way.
+        // Everything but what fits is written once and read once.
         assert!(written > 8 << 20 && written < 17 << 20 && read == written, "{written} written, {read} read");
         assert!(asked.files.load(Ordering::Relaxed) > 0);
         assert_eq!(asked.open.load(Ordering::Relaxed), 0, "nothing is left of them");

@@ -23,7 +23,7 @@ use marquetry::file::page_index::PageIndex;
 use marquetry::file::properties::{WriterProperties, WriterVersion};
 use std::sync::Arc;
 
-/// What was seen of bounds, so that a test cannot pass by seeing none.
+/// Counts of the bounds that were checked, so that a test cannot pass without any.
 #[derive(Debug, Default)]
 struct Seen {
     bounds: usize,
@@ -99,7 +99,7 @@ fn violation(values: &ArrayRef, mins: &ArrayRef, maxes: &ArrayRef, i: usize) -> 
     lower.and_then(|it| wrong(it, "min")).or(upper.and_then(|it| wrong(it, "max")))
 }
 
-/// Holds all that is said of a leaf against what is read of it.
+/// Compares everything that is stated about a leaf with its values.
 fn check_leaf(
     file: &Bytes,
     opened: &ArrowReaderMetadata,
@@ -110,7 +110,7 @@ fn check_leaf(
     let column = opened.parquet_schema().column(leaf);
     let mask = ProjectionMask::leaves(opened.parquet_schema(), [leaf]);
     let name = column.dotted().clone();
-    // Two columns of one name: which is meant is not said.
+    // Of two columns with the same name, it is not stated which is meant.
     if opened.parquet_schema().find(&name) != Some(leaf) {
         return Ok(());
     }
@@ -120,7 +120,7 @@ fn check_leaf(
     for group in metadata.row_groups() {
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), opened.clone());
         let reader = builder.with_projection(mask.clone()).with_row_groups(vec![group.index()]).build();
-        // What cannot be read is for other tests.
+        // Files that cannot be read are for other tests.
         let Ok(batches) = reader.map_err(drop).and_then(|it| it.collect::<Result<Vec<_>, _>>().map_err(drop))
         else {
             continue;
@@ -217,7 +217,7 @@ fn bounds_of_real_files_hold() {
     let names = ["corpus", "parquet-testing"].into_iter().flat_map(|folder| corpus::files(&root, folder));
     let (mut seen, mut wrong) = (Seen::default(), Vec::new());
     for name in names {
-        // Bounds of mutated files lie, and are believed.
+        // Bounds of mutated files are wrong, and are trusted.
         if name.contains("fuzzing") {
             continue;
         }

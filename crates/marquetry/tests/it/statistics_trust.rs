@@ -50,7 +50,7 @@ fn trust_is_that_of_pruning() {
     assert_eq!(bounds(unknown), (None, None, None));
     let swapped = edited(&words, |_, it| std::mem::swap(&mut it.min_value, &mut it.max_value));
     assert_eq!(bounds(swapped), (None, None, None));
-    // Cut inside of a character: as a lower bound what is before it serves.
+    // Truncated inside of a character: its beginning still serves as a lower bound.
     let cut = edited(&words, |_, it| {
         it.min_value = Some(b"el\xc3".to_vec());
         it.max_value = Some(b"oa\xc3".to_vec());

@@ -41,7 +41,7 @@ fn threads_change_nothing() {
         }
         let (batches, error) = read(&file, 1);
         let (by_three, same_error) = read(&file, 3);
-        // How much there is depends on what else runs.
+        // How much memory there is depends on other processes.
         let lacks_memory =
             |error: &Option<String>| error.as_ref().is_some_and(|text| text.starts_with("memory:"));
         if lacks_memory(&error) || lacks_memory(&same_error) {

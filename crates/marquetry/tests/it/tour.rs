@@ -212,7 +212,7 @@ fn numbers_are_those_that_the_library_finds() {
     }
     rest += left;
     assert_eq!(said, facts());
-    // And there are no others: link targets apart, other numbers are words.
+    // There are no other numbers: besides link targets, they are words.
     let words = rest.split_whitespace().filter(|word| word.contains(|c: char| c.is_ascii_digit()));
     assert_eq!(words.collect::<Vec<_>>(), Vec::<&str>::new());
 }

@@ -269,7 +269,7 @@ fn whole_dictionaries_keep_their_order_and_what_no_row_has() {
         writer.write(&batch).unwrap();
         let (bytes, metadata) = writer.into_parts().unwrap();
         let statistics = metadata.row_group(0).column(0).unwrap().statistics().unwrap();
-        // Of what rows have: no row is green.
+        // Bounds of the values in the rows: no row is green.
         assert_eq!((statistics.min_value, statistics.max_value), (Some(&b"blue"[..]), Some(&b"red"[..])));
         let open = marquetry::open_bytes(bytes).unwrap().text(StringLayout::Utf8);
         let read = open.batches().unwrap().next().unwrap().unwrap();
@@ -306,7 +306,8 @@ fn ordered_dictionaries_keep_their_order() {
     }
 }
 
-/// A limit that nothing can be written by ends neither a page nor a row group after each row: what is known of pages takes memory, too.
+/// A limit below all sizes does not end a page or a row group after each row: information about pages takes memory,
+/// too.
 #[test]
 fn a_limit_of_a_byte_makes_no_page_of_a_row() {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values((0..100_000).map(|i| i * 7919 % 100_003)));

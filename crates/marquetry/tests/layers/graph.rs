@@ -15,7 +15,8 @@ enum Found {
     Item(usize),
 }
 
-/// Who imports from whom. A `pub use` alone is no import: whoever uses the name imports from where it is defined.
+/// Returns which file imports from which. A `pub use` alone is not an import: its users import from where the name is
+/// defined.
 pub(crate) fn edges(source: &Source) -> Edges {
     let mut edges = Edges::new();
     for (id, module) in source.modules.iter().enumerate().filter(|(_, module)| !module.is_test) {
@@ -88,7 +89,7 @@ fn member(source: &Source, module: usize, name: &str, depth: usize) -> Option<Fo
     })
 }
 
-/// Sets of files of which each imports, over others or not, from each.
+/// Returns sets of files that all import from each other, directly or not.
 pub(crate) fn circles(edges: &Edges) -> Vec<BTreeSet<usize>> {
     let mut circles: Vec<BTreeSet<usize>> = Vec::new();
     for &file in edges.keys() {
@@ -104,7 +105,7 @@ pub(crate) fn circles(edges: &Edges) -> Vec<BTreeSet<usize>> {
     circles
 }
 
-/// All that `file` imports from, over others or not.
+/// Returns all files that `file` imports from, directly or not.
 pub(crate) fn reached(edges: &Edges, file: usize) -> BTreeSet<usize> {
     let mut reached = BTreeSet::new();
     let mut open = vec![file];

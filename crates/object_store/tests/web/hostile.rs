@@ -61,7 +61,7 @@ fn more_than_was_asked_for_is_an_error() {
     assert!(error.to_string().contains("10 bytes asked for, and the store gives more"), "{error}");
 }
 
-/// Slower than any timeout for a request as a whole would have it.
+/// Slower than any timeout for whole requests would allow.
 #[test]
 fn time_runs_only_while_nothing_comes() {
     let pieces = Some((100_000, Duration::from_millis(100)));
@@ -114,7 +114,7 @@ fn servers_may_leave_headers_out() {
     }
 }
 
-/// A file is not said to be missing because the server knows no HEAD.
+/// A file is not reported as missing because the server does not support HEAD.
 #[test]
 fn a_server_that_knows_neither_head_nor_ranges() {
     let neither = Faults { knows_no_head: true, knows_no_ranges: true, ..Faults::default() };

@@ -97,7 +97,7 @@ fn retries_are_the_stores() {
     assert!(error.to_string().contains("503"), "{error}");
 }
 
-/// Parts of two files are never mixed, whether the server looks at the condition or only says what it gives.
+/// Parts of two files are never mixed, whether the server evaluates the condition or only states what it returns.
 #[test]
 fn a_file_that_changes_is_an_error() {
     for changes in 1..5 {
@@ -133,7 +133,7 @@ fn who_does_not_wait_reads_by_url() {
     assert_eq!(rows[2].column(0), &super_rows(2));
     // All row groups of the column together.
     assert_eq!(server.take_answers().len(), 1);
-    // What is announced is fetched once, and together.
+    // Announced ranges are fetched once, and together.
     source.prefetch(&[]).unwrap();
     source.prefetch(&[1000..2000, 5000..6000, 100_000..100_100, 5_000_000_000..6_000_000_000]).unwrap();
     assert_eq!(server.take_answers().iter().map(|answer| answer.bytes).collect::<Vec<_>>(), [99_100]);
@@ -150,8 +150,8 @@ fn who_does_not_wait_reads_by_url() {
     assert!(stores.files(&server.url().replace("file", "*")).unwrap_err().message().contains("web server"));
 }
 
-/// Ranges that lie apart are requests of their own, which are on their way together: who does not wait pays one latency for
-/// all of them, and so does a range that is too large for one request.
+/// Ranges that are far apart are separate requests, which are in flight at the same time: an asynchronous reader pays
+/// one latency for all of them, also for a range that is too large for one request.
 #[test]
 fn ranges_are_fetched_at_the_same_time() {
     let latency = Duration::from_millis(200);

@@ -16,34 +16,34 @@ pub(crate) struct Server {
 struct State {
     file: Vec<u8>,
     faults: Faults,
-    /// What was given, and whether it was a HEAD.
+    /// The bytes of each response, and whether the request was a HEAD.
     answers: Vec<Answer>,
     asked: usize,
-    /// Requests that wait for their answers, and how often one came when none did.
+    /// Requests that wait for their response, and how often a request came when no other waited.
     waiting: usize,
     rounds: usize,
-    /// Who asked last.
+    /// The user of the last request.
     authorization: Option<String>,
 }
 
 /// What goes wrong. Requests are counted from 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Faults {
-    /// Before each answer.
+    /// The delay of each response.
     pub(crate) latency: Duration,
     /// These requests get status 503.
     pub(crate) busy: Option<(usize, usize)>,
     /// These end in the middle of the body.
     pub(crate) cut: Option<(usize, usize)>,
-    /// From this one on the file is another one.
+    /// From this request on, the file is another one.
     pub(crate) changes: Option<usize>,
-    /// Whether conditions are not looked at.
+    /// Whether conditions are ignored.
     pub(crate) is_careless: bool,
     /// Whether there are no ETags.
     pub(crate) has_no_tags: bool,
     /// Whether ranges from the end are refused.
     pub(crate) knows_no_suffix: bool,
-    /// Whether ranges are not looked at.
+    /// Whether ranges are ignored.
     pub(crate) knows_no_ranges: bool,
     /// Whether HEAD is refused.
     pub(crate) knows_no_head: bool,
@@ -51,9 +51,9 @@ pub(crate) struct Faults {
     pub(crate) forbids: bool,
     /// Whether ranges get the rest of the file, and the length of that.
     pub(crate) gives_more: bool,
-    /// Whether answers to ranges do not tell how long the file is.
+    /// Whether responses to ranges omit the size of the file.
     pub(crate) hides_size: bool,
-    /// Whether answers do not tell how long they are.
+    /// Whether responses omit their length.
     pub(crate) hides_length: bool,
     /// Bodies come in pieces of so many bytes, with a pause after each.
     pub(crate) pieces: Option<(usize, Duration)>,
@@ -96,18 +96,18 @@ impl Server {
         format!("http://{}/data/file%201.parquet", self.address)
     }
 
-    /// How often, since this was last asked, a request came when no other waited: where latency is long, how many latencies
-    /// the client has paid.
+    /// Returns how often, since the last call, a request came when no other waited. With a long latency, this is how
+    /// many latencies the client has paid.
     pub(crate) fn take_rounds(&self) -> usize {
         std::mem::take(&mut self.state.lock().unwrap().rounds)
     }
 
-    /// Who asked last, as the request says.
+    /// Returns the user of the last request.
     pub(crate) fn take_authorization(&self) -> Option<String> {
         self.state.lock().unwrap().authorization.take()
     }
 
-    /// The answers since this was last asked.
+    /// Returns the responses since the last call.
     pub(crate) fn take_answers(&self) -> Vec<Answer> {
         std::mem::take(&mut self.state.lock().unwrap().answers)
     }
@@ -160,7 +160,7 @@ fn read_request(reader: &mut impl BufRead) -> Result<Option<Request>> {
     }
 }
 
-/// Answers; whether the connection stays open.
+/// Sends the response. Returns whether the connection stays open.
 fn answer(request: &Request, stream: &mut TcpStream, state: &Mutex<State>) -> Result<bool> {
     let mut state = state.lock().unwrap();
     let (asked, faults) = (state.asked, state.faults);
@@ -239,5 +239,5 @@ fn refuse(stream: &mut TcpStream) -> Result<bool> {
     Ok(false)
 }
 
-/// More than a test has time for, were it read.
+/// More bytes than a test has time to read.
 const ENDLESS: usize = 1 << 34;

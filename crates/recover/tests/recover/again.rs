@@ -33,7 +33,7 @@ fn what_had_no_checksums_stays_unproven() {
                     .contains("recovered before (high): a row group of the footer, not all with checksums")
             );
         }
-        // It does not grow from time to time.
+        // The note does not grow with each recovery.
         let (third, thrice) = again(&twice, &options);
         let whys = |groups: &[KeptRowGroup]| groups.iter().map(|group| group.why.clone()).collect::<Vec<_>>();
         assert_eq!(whys(&third), whys(&second));

@@ -139,7 +139,7 @@ fn a_group_that_disagrees_becomes_null() {
     assert_eq!(groups[1][2], contents(&broken).unwrap()[1][2]);
 }
 
-/// A list that goes on, of which it is said that it has no element.
+/// A list continues whose levels state that it has no element.
 #[test]
 fn levels_that_contradict_each_other_are_not_kept() {
     let schema = "message m { optional group a { repeated int32 tag; } required int32 n; }";
@@ -157,7 +157,7 @@ fn tells(report: &Report, what: &str) -> bool {
     report.decisions.iter().any(|decision| decision.what.contains(what))
 }
 
-/// The most that each type allows, and what is more; -1 is no time.
+/// The largest value that each type allows, and one beyond it; -1 is not a time.
 #[test]
 fn values_that_the_schema_forbids_are_doubted() {
     for (annotation, most, over) in [
@@ -185,7 +185,7 @@ fn values_that_the_schema_forbids_are_doubted() {
                 assert_eq!(rewritten(&recovery), all, "{report}");
                 let [first, second] = &report.row_groups[..] else { panic!("{report}") };
                 assert!(!first.why.contains("does not allow"), "{report}");
-                // What is proven by a checksum was written so.
+                // A checksum proves that the value was written like this.
                 assert_eq!(tells(report, "the values of n in the row group"), !checksums, "{report}");
                 assert_eq!(second.why.contains("does not allow"), !checksums, "{report}");
                 assert!(checksums || second.confidence >= least, "{report}");
@@ -207,7 +207,7 @@ fn a_key_of_a_map_that_is_null_is_doubted() {
     assert_eq!(rewritten(&recovery), contents(&bytes).unwrap());
 }
 
-/// The encoding in a page's header is in no checksum: either it is wrong, or what the footer says of it.
+/// The encoding in a page header is in no checksum: either it is wrong, or the footer is.
 #[test]
 fn counts_of_pages_that_are_wrong_are_left_out() {
     let group = || vec![column(&[1, 0, 1], &[], 1), column(&[0; 3], &[], 0)];
@@ -234,7 +234,8 @@ fn counts_of_pages_that_are_wrong_are_left_out() {
     assert_eq!([has_stats(0), has_stats(1)], [true, false]);
 }
 
-/// Numbers of nulls and rows in the header of a V2 page are in no checksum, and a reader that believes them gives other rows.
+/// Numbers of nulls and rows in the header of a V2 page are in no checksum, and a reader that trusts them returns other
+/// rows.
 #[test]
 fn counts_in_headers_of_v2_pages_that_are_wrong_are_told_and_made_again() {
     let good = crate::beside_pages::file(true, PageVersion::V2);
@@ -263,7 +264,7 @@ fn counts_in_headers_of_v2_pages_that_are_wrong_are_told_and_made_again() {
         );
         assert_eq!(report.row_groups[1].confidence, Confidence::Low, "byte {at}: {report}");
         assert_eq!(report.row_groups[0].confidence, Confidence::Exact, "byte {at}: {report}");
-        // In the new file they are those of the levels, for readers that believe them.
+        // In the new file they agree with the levels, for readers that trust them.
         let new: Bytes = recovery.write(Vec::new(), None).unwrap().into();
         let metadata = read_metadata(&new, &Limits::default()).unwrap().metadata;
         let price = metadata.row_group(1).column(1).unwrap().byte_range().unwrap();
@@ -273,7 +274,7 @@ fn counts_in_headers_of_v2_pages_that_are_wrong_are_told_and_made_again() {
     assert!(changed >= 2, "{changed}");
 }
 
-/// Bytes of byte strings, as an offset index counts them.
+/// Byte counts of byte strings in an offset index.
 #[test]
 fn an_offset_index_that_counts_other_bytes_is_made_again() {
     for checksums in [true, false] {
@@ -313,8 +314,8 @@ fn an_offset_index_that_counts_other_bytes_is_made_again() {
     }
 }
 
-/// parquet-cpp counts the bytes that it stores of strings in DELTA_BYTE_ARRAY, and is known for that by its name, which the new file does
-/// not have: it has no such counts, and all the rest.
+/// parquet-cpp counts the bytes that it stores of strings in DELTA_BYTE_ARRAY, and is known for it by its name. The new
+/// file has another name: it has no such counts, but everything else.
 #[test]
 fn counts_of_suffixes_are_left_out() {
     let schema = Schema::parse("message m { optional byte_array s; }").unwrap();

@@ -33,7 +33,7 @@ fn price(row: usize) -> Option<f64> {
     (row % 5 != 2 && row / PAGE_ROWS != 3).then(|| [0.5, -7.25, 1e9, 3.0][row % 4] * (row as f64 + 1.0))
 }
 
-/// Two row groups, each of 5 pages, with everything beside them that there is.
+/// Two row groups, each of 5 pages, with all statistics, indexes and filters.
 pub(crate) fn file(checksums: bool, version: PageVersion) -> Bytes {
     let schema = Schema::parse(SCHEMA).unwrap();
     let settings = ColumnSettings::default()
@@ -90,7 +90,7 @@ fn queries() -> Vec<(Predicate, usize)> {
     ids.chain(prices).collect()
 }
 
-/// The first query that does not find its row, and by what it was passed over.
+/// The first query that does not find its row, and the stage that ruled it out.
 fn lost(file: &Bytes) -> Option<(String, Stage)> {
     let metadata = metadata(file);
     for (predicate, row) in queries() {
@@ -120,7 +120,7 @@ fn recovered(file: &Bytes) -> (Recovery, Bytes) {
     (recovery, bytes)
 }
 
-/// What comes back, if anything does.
+/// The recovered file, if there is one.
 pub(crate) fn recovered_with(file: &Bytes, options: &RecoverOptions) -> Option<(Recovery, Bytes)> {
     let recovery = recover(Arc::new(file.clone()), options).ok()?;
     let kept = !recovery.report().row_groups.is_empty();
@@ -128,7 +128,7 @@ pub(crate) fn recovered_with(file: &Bytes, options: &RecoverOptions) -> Option<(
     Some((recovery, bytes))
 }
 
-/// Whether the report says of something beside pages that it is left out, or made again.
+/// Whether the report states that metadata is left out, or made again.
 pub(crate) fn tells(report: &Report, what: &str) -> bool {
     let is_told = |decision: &marquetry_recover::Decision| decision.what.contains(what);
     report.decisions.iter().any(|decision| is_told(decision) && decision.what.contains("row group at byte"))
@@ -140,8 +140,8 @@ pub(crate) fn flipped(file: &Bytes, at: usize, bit: u8) -> Bytes {
     bytes.into()
 }
 
-/// Flips two bits of each byte of a range, one after the other. The new file has all values and finds them, and nothing in it is
-/// wrong; the report tells of what lost rows in the broken one.
+/// Flips two bits of each byte of a range, one after the other. The new file has all values, its queries find them, and
+/// its metadata is right. The report names what lost rows in the broken file.
 fn flip_all(good: &Bytes, range: Range<usize>, what: &str) -> usize {
     let (all, mut losing) = (contents(good).unwrap(), 0);
     for (at, bit) in range.flat_map(|at| [at % 8, (at + 3) % 8].map(|bit| (at, 1u8 << bit))) {
@@ -213,7 +213,7 @@ fn a_flip_in_an_offset_index() {
         for column in columns {
             let range = metadata(&good).row_group(1).column(column).unwrap().offset_index_range().unwrap();
             flip_all(&good, range.start as usize..range.end as usize, "offset index");
-            // What can be read and is another is made again.
+            // An offset index that can be read and is wrong is made again.
             for at in range.start as usize..range.end as usize {
                 let (recovery, new) = recovered(&flipped(&good, at, 2));
                 let places = |file: &Bytes| {
@@ -294,7 +294,7 @@ fn a_flip_in_the_bounds_in_headers_of_pages() {
     }
 }
 
-/// Damage that no checksum tells of. What the file says of the values does.
+/// Damage that no checksum shows, but metadata about the values does.
 #[test]
 fn a_flip_in_a_page_without_checksum() {
     for version in [PageVersion::V1, PageVersion::V2] {
@@ -305,7 +305,7 @@ fn a_flip_in_a_page_without_checksum() {
         for (row, byte) in (0..ROWS).flat_map(|row| (0..8).map(move |byte| (row, byte))) {
             let value = id(row).to_le_bytes();
             let in_chunk = &good[chunk.start as usize..chunk.end as usize];
-            // The last one: the header of the page has bounds, too.
+            // The last occurrence: the page header has bounds, too.
             let at = in_chunk.windows(8).rposition(|window| window == value).unwrap();
             let (recovery, new) = recovered(&flipped(&good, chunk.start as usize + at + byte, 0x40));
             let report = recovery.report();
@@ -332,7 +332,7 @@ fn a_flip_in_a_page_without_checksum() {
     }
 }
 
-/// Whether a query for `id` passes over `row` of the second row group.
+/// Whether a query for `id` rules out `row` of the second row group.
 fn lost_id(file: &Bytes, id: i64, row: usize) -> bool {
     let metadata = metadata(file);
     let bound = col("id").eq(id).bind(metadata.schema()).unwrap();
@@ -345,7 +345,7 @@ fn lost_id(file: &Bytes, id: i64, row: usize) -> bool {
     }
 }
 
-/// Wherever a footer was changed: if a file of the same columns comes back, its queries find what is in it.
+/// Wherever a footer was changed: if a file of the same columns comes back, queries on it find its values.
 #[test]
 fn a_flip_anywhere_in_the_footer() {
     let good = file(true, PageVersion::V2);

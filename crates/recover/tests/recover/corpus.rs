@@ -33,7 +33,7 @@ fn files_without_their_footers() {
     paths.sort();
     for path in paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "parquet")) {
         let bytes = Bytes::from(std::fs::read(path).unwrap());
-        // Large ones, encrypted ones, and those that cannot be read tell nothing here.
+        // Large files, encrypted ones, and those that cannot be read are no use here.
         let Ok(read) = read_metadata(&bytes, &Limits::default()) else { continue };
         let is_slow = SLOW.iter().any(|name| path.ends_with(name));
         if is_slow || bytes.len() > MOST_BYTES || read.metadata.num_rows() == 0 {
@@ -50,19 +50,19 @@ fn files_without_their_footers() {
             Ok(()) => with_schema += 1,
             Err(why) => println!("{name}, with schema: {why}"),
         }
-        // Where nothing is left of the footer, nothing shows that the last row group is whole.
+        // Without anything of the footer, nothing shows that the last row group is whole.
         for (cut, count) in [(footer_start(&bytes), &mut without), (bytes.len() - 8, &mut cut_in_footer)] {
             let broken = bytes.slice(..cut);
             match outcome(&broken, &RecoverOptions::default(), &good) {
                 Ok(()) => *count += 1,
-                // One that cannot be kept, and has its schema: its checksums are wrong.
+                // A file that cannot be kept although its schema is known: its checksums are wrong.
                 Err(why) if why.contains("give the schema") || name.contains("corrupt-checksum") => {
                     println!("{name}, {cut} bytes: {why}")
                 }
                 Err(why) => wrong.push(format!("{name}, {cut} bytes: {why}")),
             }
         }
-        // Who knows that nothing is missing can take the schema that the report has.
+        // A caller who knows that nothing is missing can use the schema in the report.
         let options = suggestion(&broken).map_or_else(RecoverOptions::default, |text| given(&text));
         match outcome(&broken, &options, &good) {
             Ok(()) => suggested += 1,
@@ -87,7 +87,7 @@ fn suggestion(broken: &Bytes) -> Option<String> {
     decisions.find_map(|decision| Some(decision.why.split_once("the likeliest is: ")?.1.to_owned()))
 }
 
-/// Encrypted files are left, with and without footer; nothing of them is taken for pages.
+/// Encrypted files are refused, with and without a footer; none of their bytes are taken for pages.
 #[test]
 fn encrypted_files_of_others_are_left() {
     let Some(root) = root() else { return };
@@ -105,7 +105,7 @@ fn encrypted_files_of_others_are_left() {
     assert!(files > 5, "{files}");
 }
 
-/// parquet-cpp before 2.0 said of its compressed V2 pages that they are not compressed (ARROW-17100).
+/// parquet-cpp before 2.0 marked its compressed V2 pages as uncompressed (ARROW-17100).
 #[test]
 fn pages_that_are_marked_wrong_come_back() {
     let Some(root) = root() else { return };
@@ -143,7 +143,7 @@ const MOST_BYTES: usize = 200 << 10;
 /// Pages of a few bytes that become gigabytes, and very many pages.
 const SLOW: [&str; 2] = ["large_string_map.brotli.parquet", "overflow_i16_page_cnt.parquet"];
 
-/// What other writers say of whole files is copied, but for what is wrong in the file itself.
+/// The metadata of other writers' whole files is copied, unless it is wrong in itself.
 #[test]
 fn what_other_writers_say_is_not_contradicted() {
     let Some(root) = root() else { return };
@@ -161,7 +161,7 @@ fn what_other_writers_say_is_not_contradicted() {
             recovery.report().decisions.iter().filter(|decision| decision.what.contains("row group at byte"));
         told.extend(of_columns.map(|decision| format!("{name}: {}: {}", decision.what, decision.why)));
     }
-    // Their column indexes call pages null that are not.
+    // Their column indexes mark pages as null that are not.
     told.retain(|told| !(told.starts_with("datapage_v1-") && told.contains("null page: true")));
     assert!(files > 50 && told.is_empty(), "{files} files: {told:#?}");
 }

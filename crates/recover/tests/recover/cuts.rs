@@ -9,22 +9,22 @@ use bytes::Bytes;
 use marquetry_recover::{RecoverOptions, Recovery, SchemaOrigin};
 use std::collections::BTreeMap;
 
-/// What came of a cut.
+/// The result of a cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     /// All row groups before the cut.
     Kept,
     /// There is none before the cut, and none was made up.
     Nothing,
-    /// A schema is asked for.
+    /// The caller is asked for a schema.
     Refused,
-    /// A footer that is cut off has the schema, but columns are too much alike to find all row groups: losses tell of the others.
+    /// The cut footer has the schema, but columns are too much alike to find all row groups; losses report the others.
     Told,
     /// Columns whose kinds repeat were taken for row groups.
     SmallestPeriod,
 }
 
-/// How often something is done.
+/// Returns a number of repetitions.
 fn number(variable: &str, quick: usize, slow: usize) -> usize {
     let is_slow = std::env::var_os("MARQUETRY_SLOW").is_some();
     let given = std::env::var(variable).ok().and_then(|number| number.parse().ok());

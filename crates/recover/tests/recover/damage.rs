@@ -70,7 +70,7 @@ fn an_overwritten_footer() {
     assert!(recovery.report().row_groups.iter().all(|group| group.confidence == Confidence::High));
 }
 
-/// What is left of a footer is no loss of rows.
+/// The remains of a footer are not reported as lost rows.
 #[test]
 fn a_cut_in_the_footer() {
     let good = file(PLAIN, &[40, 30]);
@@ -148,7 +148,7 @@ fn a_hole_costs_the_row_groups_that_it_is_in() {
     }
 }
 
-/// The row groups that a range touches nothing of.
+/// Returns the row groups that a range does not touch.
 fn untouched(ends: &[u64], range: std::ops::Range<u64>) -> Vec<usize> {
     let start = |i: usize| if i == 0 { 4 } else { ends[i - 1] };
     (0..ends.len()).filter(|i| range.end <= start(*i) || range.start >= ends[*i]).collect()
@@ -173,7 +173,7 @@ fn columns_that_are_lost_become_null() {
         assert_eq!(seen, expected);
         assert!(seen[0][2].starts_with("[0, 0, 0"), "{}", seen[0][2]);
     }
-    // One that must not be null takes its row group with it.
+    // A required column takes its row group with it.
     let flag = metadata.row_group(0).column(3).unwrap().byte_range().unwrap();
     let broken = changed(&good, |bytes| bytes[flag.end as usize - 1] ^= 1);
     let recovery = saved(&broken, &RecoverOptions::default().with_partial(true)).unwrap();
@@ -196,7 +196,7 @@ fn an_unclosed_row_group_gives_its_whole_columns() {
         let there = (0..4).filter(|column| chunk_end(*column) <= len as u64).count();
         let groups = rewritten(&recovery);
         assert_eq!(groups[..2], all[..2], "cut at {len}");
-        // One column alone does not tell whether it is whole.
+        // A single column does not show whether it is whole.
         if there < 2 {
             assert_eq!(groups.len(), 2, "cut at {len}: {}", recovery.report());
             continue;
@@ -277,8 +277,8 @@ fn flipped_bytes_never_give_other_values() {
     }
 }
 
-/// A chunk of many pages may end at each of them. With work for each of these ends that grows with the pages before it, this would
-/// take minutes.
+/// A chunk of many pages may end at each of them. If the work for each of these ends grew with the pages before it,
+/// this would take minutes.
 #[test]
 fn a_chunk_of_very_many_pages() {
     let schema = "message m { required int64 id; }";
@@ -297,7 +297,7 @@ fn a_chunk_of_very_many_pages() {
     assert_eq!(recovery.report().rows(), 99_999);
 }
 
-/// A bit flips in a header, which no checksum covers, and the encodings of levels are no more said: we take them for granted, other
+/// A bit flips in a header, which no checksum covers, and the encodings of levels are missing. We assume them; other
 /// readers refuse the page.
 #[test]
 fn headers_that_lost_a_field_are_written_anew() {

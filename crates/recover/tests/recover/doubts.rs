@@ -17,7 +17,7 @@ const TEXT: &str = "message m {
   required int64 at (TIMESTAMP(MICROS, true));
 }";
 
-/// What becomes of a footer that is damaged, whose values all come back.
+/// Recovers a file with a damaged footer, all of whose values come back.
 fn damaged(change: impl FnOnce(&mut FileMetaData)) -> (Report, Vec<SchemaElement>) {
     let good = file_of(TEXT, PLAIN, &[40, 30]);
     let recovery = saved(&with_footer(&good, change), &RecoverOptions::default()).unwrap();
@@ -49,11 +49,11 @@ fn names_that_chunks_do_not_have() {
     let (report, schema) = damaged(|footer| footer.schema[1].name = "if".into());
     assert_doubted(&report, "column if is not called id", "chunks of it are called so");
     assert_eq!(&*schema[1].name, "if");
-    // One that is no text is that of the chunks.
+    // A name that is not text is replaced by that of the chunks.
     let (report, schema) = damaged(|footer| footer.schema[2].name = ThriftString::from_bytes(b"n\xe1me"));
     assert_doubted(&report, "is called name", "is not text");
     assert_eq!(&*schema[2].name, "name");
-    // That of a single chunk is told, and nothing else.
+    // A different name in a single chunk is only reported.
     let (report, schema) = damaged(|footer| {
         let meta = footer.row_groups[1].columns[0].meta_data.as_mut().unwrap();
         meta.path_in_schema = vec!["it".into()];
@@ -70,7 +70,7 @@ fn annotations_that_contradict_each_other() {
     assert_doubted(&report, "at means Timestamp", "its older annotation means Timestamp");
 }
 
-/// Integers of 8 bits, of which a bit of the annotation is another one.
+/// Integers of 8 bits, with one bit of the annotation flipped.
 #[test]
 fn an_annotation_that_the_writer_does_not_have() {
     let lone_millis = |footer: &mut FileMetaData, writer: &str| {
@@ -111,7 +111,7 @@ fn a_type_that_chunks_do_not_have() {
     assert!(report.row_groups.iter().all(|group| group.confidence == Confidence::Low), "{report}");
 }
 
-/// DIA-NN ends in a row group without rows, of which no place is right.
+/// DIA-NN ends in a row group without rows, none of whose places is right.
 #[test]
 fn a_row_group_without_rows_is_no_loss() {
     let (report, _) = damaged(|footer| {
@@ -125,7 +125,7 @@ fn a_row_group_without_rows_is_no_loss() {
     assert!(report.losses.is_empty(), "{report}");
 }
 
-/// As a bit of a field's number makes of it.
+/// An unknown field, as a flipped bit in a field's number results in.
 #[test]
 fn what_is_not_known_of_a_schema() {
     let good = file_of(TEXT, PLAIN, &[40, 30]);
@@ -165,7 +165,7 @@ fn orders_of_other_columns_are_left_out() {
     assert_eq!(contents(&new).unwrap(), contents(&good).unwrap());
 }
 
-/// The place of a chunk is that of another one of as many rows: all values can be decoded, and are those of another column.
+/// The place of a chunk is that of another with as many rows: all values can be decoded, but belong to another column.
 #[test]
 fn chunks_at_the_same_place() {
     let schema = "message m { required int64 a; required int64 b; }";
@@ -189,7 +189,7 @@ fn chunks_at_the_same_place() {
     );
 }
 
-/// What comes behind the schema cannot be read to its end: the schema is used, but for one that is given.
+/// The bytes behind the schema cannot be read to the end: the schema is used, unless one is given.
 #[test]
 fn a_footer_that_is_damaged_behind_its_schema() {
     let good = file_of(TEXT, PLAIN, &[40, 30]);
@@ -211,7 +211,8 @@ fn a_footer_that_is_damaged_behind_its_schema() {
     assert_eq!(rewritten(&recovery), contents(&good).unwrap());
 }
 
-/// A name that is said to be longer has taken what comes behind it: that schema is none. Whatever bit it is, no other values are certain.
+/// A name that claims to be longer swallows what comes behind it: that is not a schema. Whatever bit is wrong, no other
+/// values are called certain.
 #[test]
 fn any_bit_of_a_schema() {
     let good = file_of(TEXT, PLAIN, &[40, 30]);
@@ -248,14 +249,14 @@ fn any_bit_of_a_schema() {
     assert!(by_footer > 100, "{by_footer}");
 }
 
-/// A bit of the number of a field made an older annotation of it.
+/// A flipped bit in the number of a field made it an older annotation.
 #[test]
 fn digits_of_what_is_no_decimal() {
     let (report, _) = damaged(|footer| footer.schema[1].scale = Some(17));
     assert_doubted(&report, "id is no decimal", "scale or precision");
 }
 
-/// Metadata behind a chunk name its column: what is left behind a cut are other columns of the row group than the first.
+/// Metadata behind a chunk names its column: behind a cut come other columns of the row group than the first.
 #[test]
 fn columns_behind_a_cut_are_not_taken_for_the_first() {
     let alike = "message m { optional int64 a; optional int64 b; optional int64 c; optional int64 d; optional int64 e; }";
@@ -269,7 +270,7 @@ fn columns_behind_a_cut_are_not_taken_for_the_first() {
             let metadata = read_metadata(&good, &Limits::default()).unwrap().metadata;
             let first = metadata.row_group(0).column(0).unwrap().byte_range().unwrap().end as usize;
             let all = contents(&good).unwrap();
-            // Nothing is cut, or all of the first chunk but its metadata.
+            // Nothing is cut, or all of the first chunk except its metadata.
             for (cut, is_partial) in [(4, true), (first, false), (first, true)] {
                 let broken: Bytes = [b"PAR1", &good[cut..footer_start(&good)]].concat().into();
                 let options = given(schema).with_partial(is_partial);

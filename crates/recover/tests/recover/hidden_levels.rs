@@ -15,8 +15,8 @@ use marquetry_format::Repetition;
 use marquetry_recover::{RecoverOptions, recover};
 use std::sync::Arc;
 
-/// A column of integers in three pages, with so many nulls at the beginning of each, without anything beside the pages that knows of
-/// levels.
+/// A column of integers in three pages, with this number of nulls at the beginning of each. Nothing outside of the
+/// pages states their levels.
 fn file(page_rows: usize, nulls: usize, dictionary: bool, codec: Codec) -> Bytes {
     let schema = Schema::parse("message m { optional int32 a; }").unwrap();
     let settings = ColumnSettings::default()

@@ -22,7 +22,7 @@ fn with_pairs(pairs: Vec<KeyValue>) -> Bytes {
     with_footer(&file(PLAIN, &[40, 30]), |metadata| metadata.key_value_metadata = Some(pairs))
 }
 
-/// The keys that the new file has, and what the report says of others.
+/// The keys of the new file, and what the report states about the others.
 fn kept(broken: &Bytes) -> (Vec<String>, Vec<String>) {
     let recovery = saved(broken, &RecoverOptions::default()).unwrap();
     assert_eq!(rewritten(&recovery), contents(broken).unwrap());
@@ -100,7 +100,7 @@ fn an_arrow_schema_of_coarser_units_is_left_out() {
     }
 }
 
-/// What the schema of Arrow says of integers otherwise than the file's, and zones that are none, are told.
+/// Differences between the integers of the Arrow schema and the file's, and unknown zones, are reported.
 #[test]
 fn integers_and_zones_of_an_arrow_schema_are_doubted() {
     let told = |integer: &str, text: &str| {
@@ -131,7 +131,7 @@ fn integers_and_zones_of_an_arrow_schema_are_doubted() {
     assert!(zone.starts_with("the time zone Europe/Bermin is kept: no such zone is known"), "{zone}");
 }
 
-/// No change of one bit stops recovering, and none leaves a text that is no base64.
+/// No flipped bit prevents a recovery, and none leaves a text that is not base64.
 #[test]
 fn any_bit_of_an_arrow_schema() {
     let mut left_out = 0;

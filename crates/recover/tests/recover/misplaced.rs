@@ -28,7 +28,7 @@ fn a_byte_that_is_missing_costs_no_more_than_its_row_group() {
             let expected: Vec<_> = (0..all.len()).filter(|i| *i != hit).map(|i| all[i].clone()).collect();
             let kept = rewritten(&recovery);
             if kept == all {
-                // A header without one of its bytes may say the same.
+                // A header that lacks one of its bytes may still read the same.
                 unharmed += 1;
                 continue;
             }
@@ -61,7 +61,7 @@ fn a_hole_before_the_footer() {
     assert_eq!((recovery.report().rows(), recovery.report().losses.len()), (0, 2), "{}", recovery.report());
 }
 
-/// The schema comes first: whatever is cut off behind it, the names and types are those of the file, and no row is lost.
+/// The schema comes first: whatever is cut off behind it, names and types are those of the file, and no row is lost.
 #[test]
 fn a_footer_that_is_cut_off_has_its_schema() {
     for style in [PLAIN, Style { codec: Codec::Snappy, checksums: false, ..PLAIN }] {
@@ -83,7 +83,7 @@ fn a_footer_that_is_cut_off_has_its_schema() {
         }
         // The schema is a third of it.
         assert!(with_schema * 2 > good.len() - start, "{with_schema} of {}", good.len() - start);
-        // What says that the file ends there is damaged.
+        // The bytes that end the file are damaged.
         for at in good.len() - 8..good.len() {
             let mut broken = good.to_vec();
             broken[at] ^= 0x40;

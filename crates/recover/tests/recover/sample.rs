@@ -33,13 +33,13 @@ pub(crate) struct Style {
     pub(crate) v2: bool,
     /// Numbers as DELTA_BINARY_PACKED.
     pub(crate) delta: bool,
-    /// What is optional is null from this row on; no chunk has a dictionary then, which would tell where it begins.
+    /// Optional columns are null from this row on. No chunk has a dictionary then, which would show where it begins.
     pub(crate) nulls_from: usize,
     /// Rows of each page but the last; 0 for three pages of a third.
     pub(crate) page_rows: usize,
     /// V2 pages are not compressed, and say so; dictionaries are.
     pub(crate) stored: bool,
-    /// The values of the first column go on from row group to row group.
+    /// The values of the first column continue from row group to row group.
     pub(crate) rising: bool,
     /// Each chunk has its metadata behind it.
     pub(crate) with_metadata: bool,

@@ -26,7 +26,8 @@ fn types_are_guessed() {
     }
 }
 
-/// Four columns whose kinds repeat, in two row groups, or two columns in four: nothing in the pages tells, so neither is kept.
+/// Four columns in two row groups whose kinds repeat, or two columns in four: nothing in the pages decides, so neither
+/// is kept.
 #[test]
 fn kinds_of_few_columns_that_repeat_tell_nothing() {
     let text = "message m { required boolean a; required int64 b; required boolean c; required int64 d; }";
@@ -56,7 +57,7 @@ fn kinds_of_few_columns_that_repeat_tell_nothing() {
     assert!(decided.what == "4 columns" && decided.why.contains("schema"), "{}", recovery.report());
 }
 
-/// Values that rise from row group to row group are of one column, the sooner if they are those of a counter.
+/// Values that rise from row group to row group belong to one column, all the more if they are those of a counter.
 #[test]
 fn rising_values_tell_a_column() {
     let text = "message m { required int64 id; required byte_array name; }";
@@ -82,7 +83,7 @@ fn rising_values_tell_a_column() {
     }
 }
 
-/// Some writers put the metadata of each chunk behind it: the column that it names tells all.
+/// Some writers put the metadata of each chunk behind it: the column path in it decides everything.
 #[test]
 fn metadata_behind_chunks_tells_columns() {
     for text in [
@@ -103,7 +104,7 @@ fn metadata_behind_chunks_tells_columns() {
     }
 }
 
-/// Chunks that differ from those next to them, and not from those two on, are of twice as many columns.
+/// Chunks that differ from their neighbours, but not from those two further on, belong to twice as many columns.
 #[test]
 fn columns_that_alternate_are_not_taken_for_one() {
     let text = "message m { required int64 a; required byte_array b; required int32 c; required boolean d;
@@ -116,7 +117,8 @@ fn columns_that_alternate_are_not_taken_for_one() {
     assert!(why.contains("4 columns in 4 row groups, or 8 columns in 2 row groups"), "{report}");
 }
 
-/// Four columns in four row groups, or eight columns whose kinds repeat in two: the second is far less likely, and told.
+/// Four columns in four row groups, or eight columns in two whose kinds repeat: the second is far less likely, and
+/// reported.
 #[test]
 fn a_wider_table_that_is_possible_is_told() {
     let text = "message m { required int64 a; required byte_array b; required int32 c; required boolean d; }";
@@ -128,7 +130,8 @@ fn a_wider_table_that_is_possible_is_told() {
     assert_eq!(told.map(|told| told.confidence), Some(Confidence::Low), "{report}");
 }
 
-/// V2 pages that did not become smaller are stored as they are, in a chunk of any codec: they are no vote for none.
+/// V2 pages that compression did not make smaller are stored as they are, in a chunk of any codec: they do not show
+/// that there is none.
 #[test]
 fn pages_that_are_not_compressed_tell_no_codec() {
     for codec in [Codec::Snappy, Codec::Gzip, Codec::Zstd, Codec::Lz4Raw, Codec::Brotli] {
@@ -229,7 +232,7 @@ fn columns_that_look_alike_are_not_mixed_up_behind_damage() {
 #[test]
 fn integers_of_two_widths_are_not_mixed_up() {
     let text = "message m { required int32 a; required int64 b; required int32 c; }";
-    // Pages of 30, 30, 30 and 20, 20, 20 rows tell nothing; of 30, 30, 31 rows each chunk is seen to end.
+    // Pages of 30, 30, 30 and 20, 20, 20 rows prove nothing; with 30, 30, 31 rows the end of each chunk shows.
     for (rows, least) in [([90, 60, 90], 0), ([91, 61, 91], 1)] {
         let good = file_of(text, Style { delta: true, ..PLAIN }, &rows);
         let (all, footer) = (contents(&good).unwrap(), footer_start(&good));
@@ -265,8 +268,8 @@ fn pages_of_nulls_are_not_taken_for_other_columns() {
     }
 }
 
-/// Columns of one width without dictionaries: nothing but the lengths of pages tells where one ends. What is kept must be
-/// what was written, whichever row groups there are and wherever the file is cut; and where the last page of each chunk is
+/// Columns of one width without dictionaries: only the lengths of pages show where one ends. Kept rows must be those
+/// that were written, whichever row groups there are and wherever the file is cut. If the last page of each chunk is
 /// shorter than the others, all must be found.
 #[test]
 fn columns_of_one_width_are_never_taken_for_each_other() {

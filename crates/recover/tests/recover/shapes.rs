@@ -30,11 +30,11 @@ pub(crate) struct ColumnShape {
     encoding: i32,
     /// Rows of each page but the last.
     page_rows: usize,
-    /// Data pages from this one on are PLAIN, as where a dictionary grew too large.
+    /// Data pages from this one on are PLAIN, as after a dictionary that grew too large.
     plain_from: usize,
-    /// Values are as many different ones as this at most.
+    /// Maximum number of distinct values.
     distinct: u64,
-    /// Tells values of one column from those of others: they are larger, strings longer.
+    /// Distinguishes values of columns: with it they are larger, and strings longer.
     base: u64,
 }
 

@@ -16,7 +16,7 @@ fn folder(names: &[&str]) -> TempDir {
     folder
 }
 
-/// How many copies a name means, asked as a table of that name, and of a name of its own.
+/// The number of copies that a name matches, as a quoted table name, and as a `-t` table.
 fn copies(folder: &TempDir, name: &str) -> usize {
     let name = text(&folder.path().join(name));
     let count = stdout(&[&format!("select count(*) as n from '{name}'"), "--format", "csv"]);
@@ -73,7 +73,7 @@ fn names_with_wildcards_are_names_where_there_is_such_a_file() {
     assert_eq!(stdout(&[&count, "--format", "csv"]), "n\n2\n");
     let table = format!("t={}", text(&csv));
     assert_eq!(stdout(&["-t", &table, "select count(*) as n from t", "--format", "csv"]), "n\n2\n");
-    // Names that no URL has.
+    // File names that a URL cannot have.
     fs::copy(wines(), folder.path().join("e[f]/\n.parquet")).unwrap();
     assert_eq!(copies(&folder, "e[f]"), 3);
     assert_eq!(copies(&folder, "e[f]/\n.parquet"), 1);
@@ -197,7 +197,7 @@ fn types_of_files_may_differ() {
         assert_eq!(stdout(&["-t", &table, &query.replace("TABLE", "t"), "--format", "csv"]), by_name);
         by_name
     };
-    // The key on the way to the folder is no column, whatever types there are.
+    // The key above the named folder is no column, whatever types the files have.
     assert_eq!(rows("select * from TABLE order by i", "run=1/wide"), "i,t\n1,x\n1099511627776,y\n");
     assert_eq!(rows("select max(i) as m from TABLE", "run=1/wide/*.parquet"), "m\n1099511627776\n");
     assert_eq!(rows("select * from TABLE order by i", "missing"), "i,u\n1,5\n2,\n");
@@ -225,7 +225,7 @@ fn rows_are_added_to_folders_and_seen() {
         let (code, message) = failure(&[&format!("insert into '{path}/{name}' select * from '{path}'")]);
         assert!(code == 2 && message.contains("is no folder: rows are added to a folder"), "{message}");
     }
-    // Statistics answer, as for tables that are declared.
+    // Statistics answer the query, as for declared tables.
     let plan = stdout(&[&format!("explain select count(*) from '{path}'"), "--format", "csv"]);
     assert!(!plan.contains("DataSourceExec"), "{plan}");
 }

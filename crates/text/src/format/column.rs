@@ -23,7 +23,7 @@ pub struct Column<'a> {
 }
 
 enum Values<'a> {
-    /// Of the null type, which has no bitmap that says so.
+    /// Of the null type, which has no null bitmap.
     Null,
     Boolean(&'a BooleanArray),
     Int8(&'a [i8]),
@@ -41,7 +41,7 @@ enum Values<'a> {
     Date32(&'a [i32]),
     Timestamp(&'a [i64], TimeUnit, bool),
     Text(Text<'a>),
-    /// Of a dictionary or of runs: where the value of each row is.
+    /// Of a dictionary or of runs, with the position of each row's value.
     At(Vec<usize>, Box<Column<'a>>),
     /// Any other type that is not nested.
     Other(&'a dyn Array, &'a Field),
@@ -51,14 +51,14 @@ enum Values<'a> {
     Map(&'a [i32], Box<Entries<'a>>),
 }
 
-/// A member of objects.
+/// A member of a JSON object.
 struct Member<'a> {
-    /// The name in quotes and the colon; before them the brace or the comma.
+    /// The name in quotes and the colon, with the brace or the comma before them.
     start: String,
     value: Column<'a>,
 }
 
-/// Which elements each list has.
+/// The elements of each list.
 enum Spans<'a> {
     Offsets(&'a [i32]),
     LargeOffsets(&'a [i64]),
@@ -68,19 +68,19 @@ enum Spans<'a> {
 }
 
 struct Entries<'a> {
-    /// Whether maps become objects; else they are lists of objects with `key` and `value`.
+    /// Whether maps become objects. Otherwise they are lists of objects with `key` and `value`.
     has_text_keys: bool,
     keys: Column<'a>,
     values: Column<'a>,
 }
 
 impl<'a> Column<'a> {
-    /// Fails if a VARIANT is damaged: what other types hold was looked at when it was read.
+    /// Creates the column of an array. Fails if a VARIANT is damaged; other values were checked when they were read.
     pub fn new(array: &'a dyn Array, field: &'a Field) -> Result<Self, Error> {
         Ok(Column { nulls: array.nulls(), values: Values::new(array, field)? })
     }
 
-    /// The columns of a batch.
+    /// Creates the columns of a batch.
     pub fn of_batch(batch: &'a RecordBatch) -> Result<Vec<Self>, Error> {
         let columns = batch.schema_ref().fields().iter().zip(batch.columns());
         columns.map(|(field, array)| Column::new(array, field)).collect()
@@ -97,8 +97,8 @@ impl<'a> Column<'a> {
             }
     }
 
-    /// Appends a value as it stands in a CSV cell before any quoting, nested ones as JSON, and says whether the cell
-    /// may need quotes. Nulls are not for this function.
+    /// Appends a value as a CSV cell before any quoting; nested values are JSON. Returns whether the cell may need
+    /// quotes. The value must not be null.
     #[inline]
     pub fn write_cell(&self, row: usize, out: &mut String) -> MayNeedQuotes {
         match &self.values {
@@ -118,8 +118,8 @@ impl<'a> Column<'a> {
         MayNeedQuotes::Yes
     }
 
-    /// Appends the beginning of a value as [`write_cell`](Self::write_cell) writes it, long enough for any cell on a terminal: of
-    /// text and bytes no more than 4 KiB.
+    /// Appends the beginning of a value as [`write_cell`](Self::write_cell) writes it, long enough for any cell on a
+    /// terminal: at most 4 KiB of text and bytes.
     pub fn write_start(&self, row: usize, out: &mut String) {
         match &self.values {
             Values::Text(text) => {
@@ -146,15 +146,15 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Bytes of a value of which a cell on a terminal shows some characters.
+/// Maximum bytes of a value for a cell on a terminal, which shows some characters of it.
 const START_BYTES: usize = 4 << 10;
 
-/// Whether a cell may have bytes in it that need quotes.
+/// Whether a cell may have bytes that need quotes.
 #[derive(PartialEq, Eq)]
 pub enum MayNeedQuotes {
-    /// It may.
+    /// The cell may have such bytes.
     Yes,
-    /// It has none.
+    /// The cell has no such bytes.
     No,
 }
 
@@ -191,7 +191,7 @@ impl<'a> Values<'a> {
             Utf8 | LargeUtf8 | Utf8View => Values::Text(Text::new(array)),
             Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
-                // Without values all are null.
+                // Without entries, all rows are null.
                 let keys = match dictionary.values().is_empty() {
                     true => vec![0; array.len()],
                     false => dictionary.normalized_keys(),
@@ -217,7 +217,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Whether values are text, so that they may be names of members.
+    /// Whether values are text, so that they can be names of members.
     fn are_text(&self) -> bool {
         match self {
             Values::Text(_) => true,
@@ -344,8 +344,8 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The columns of a batch or a struct, ready to be written as objects. Of columns of the same name, all but the first get
-/// another one.
+/// The columns of a batch or a struct, ready to be written as objects. Of several columns with the same name, all but
+/// the first are renamed.
 pub(super) struct Objects<'a>(Vec<Member<'a>>);
 
 impl<'a> Objects<'a> {

@@ -5,7 +5,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use marquetry_base::Error;
 
-/// Appends the header line, with its end.
+/// Appends the header line with its line end.
 pub fn write_header(schema: &Schema, out: &mut String) {
     for (i, field) in schema.fields().iter().enumerate() {
         if i > 0 {
@@ -13,7 +13,7 @@ pub fn write_header(schema: &Schema, out: &mut String) {
         }
         let start = out.len();
         out.push_str(field.name());
-        // Whoever looks for a delimiter must not find one in the name of the only column.
+        // Readers that look for a delimiter must not find one in the name of the only column.
         match schema.fields().len() == 1 && field.name().contains([';', '\t', '|']) {
             true => put_in_quotes(start, out),
             false => quote(start, out),
@@ -22,7 +22,7 @@ pub fn write_header(schema: &Schema, out: &mut String) {
     out.push('\n');
 }
 
-/// Appends the rows of a batch, each with the line's end.
+/// Appends the rows of a batch, each with its line end.
 pub fn write_lines(batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
     let columns = Column::of_batch(batch)?;
     for row in 0..batch.num_rows() {
@@ -42,7 +42,7 @@ pub fn write_lines(batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
     Ok(())
 }
 
-/// Puts the cell from `start` on in quotes, if it needs them. An empty text does: an empty cell is a null.
+/// Puts the cell from `start` on in quotes if it needs them. An empty text does, because an empty cell is a null.
 #[inline]
 fn quote(start: usize, out: &mut String) {
     let cell = &out.as_bytes()[start..];
@@ -60,14 +60,14 @@ fn put_in_quotes(start: usize, out: &mut String) {
     }
     let cell = out.split_off(start);
     for part in cell.split('"') {
-        // One in front of all, and where there was one there are two.
+        // A quote at the beginning, and two for each quote in the cell.
         out.push_str(if out.len() == start { "\"" } else { "\"\"" });
         out.push_str(part);
     }
     out.push('"');
 }
 
-/// 1 for bytes that only stand in quotes.
+/// 1 for bytes that must be in quotes.
 const NEEDS_QUOTES: [u8; 256] = {
     let mut table = [0; 256];
     table[b'"' as usize] = 1;

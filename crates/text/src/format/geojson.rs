@@ -7,13 +7,13 @@ use arrow_schema::DataType;
 use marquetry_base::Error;
 use marquetry_geo::geojson;
 
-/// What stands before the features.
+/// The text before the features.
 pub const START: &str = "{\"type\":\"FeatureCollection\",\"features\":[";
-/// What stands behind them.
+/// The text behind the features.
 pub const END: &str = "\n]}\n";
 
-/// Appends the rows of a batch, whose first column has the geometries: a comma, the end of a line and a feature each. The others are
-/// properties. Fails, with the row of the batch, if a value is no geometry that GeoJSON has.
+/// Appends the rows of a batch, each as a comma, a line end and a feature. The first column has the geometries, and the
+/// others are properties. Fails, with the row in the batch, if a value is not a geometry that GeoJSON has.
 pub fn write_features(batch: &RecordBatch, out: &mut String) -> Result<(), Error> {
     let Some((geometries, schema)) = batch.columns().first().zip(batch.schema().fields().first().cloned())
     else {
@@ -38,7 +38,7 @@ pub fn write_features(batch: &RecordBatch, out: &mut String) -> Result<(), Error
     Ok(())
 }
 
-/// The bytes of a value that is not null, of a column of any of the layouts of binary; `None` for others.
+/// Returns the bytes of a value in a column of any binary layout. `None` if it is null, or the column has another type.
 pub fn value(array: &dyn Array, row: usize) -> Option<&[u8]> {
     if array.is_null(row) {
         return None;

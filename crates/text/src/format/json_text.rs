@@ -12,7 +12,7 @@ pub(super) fn quoted(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Appends text as it stands between quotes.
+/// Appends text as it is written between quotes.
 pub fn escaped(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.bytes().position(|byte| NEEDS_ESCAPE[usize::from(byte)] != 0) {
@@ -32,7 +32,7 @@ pub fn escaped(text: &str, out: &mut String) {
     out.push_str(rest);
 }
 
-/// 1 for bytes that do not stand in a string as they are.
+/// 1 for bytes that must be escaped in a string.
 const NEEDS_ESCAPE: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

@@ -9,16 +9,16 @@ use marquetry_base::{push_hex, push_uuid};
 use marquetry_core::int96::instant;
 use std::fmt::Write;
 
-/// What a value's text is in JSON.
+/// The JSON form of a value's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A number, or `true`, `false`, `null`: it stands as it is.
+    /// A number, or `true`, `false`, `null`, which is written as it is.
     Bare,
-    /// A string: it must be put in quotes.
+    /// A string, which needs quotes.
     Text,
 }
 
-/// Appends the text of a value that is not null. Nested values are not for this function: see
+/// Appends the text of a value that is neither null nor nested; for nested values see
 /// [`Column`](super::column::Column).
 pub(super) fn write(array: &dyn Array, row: usize, field: &Field, out: &mut String) -> Form {
     use DataType::*;
@@ -67,7 +67,7 @@ pub(super) fn write(array: &dyn Array, row: usize, field: &Field, out: &mut Stri
     }
 }
 
-/// Appends the text of the first `most` bytes of a value of bytes, or all of another value.
+/// Appends the text of the first `most` bytes of a binary value, or all of another value.
 pub(super) fn write_start(array: &dyn Array, row: usize, field: &Field, most: usize, out: &mut String) {
     use DataType::*;
     match array.data_type() {
@@ -157,10 +157,10 @@ fn text(value: &str, out: &mut String) -> Form {
     Form::Text
 }
 
-/// The shortest digits that give the number back: `1.0`, `1e300`.
+/// Appends the shortest digits that give the number back: `1.0`, `1e300`.
 #[inline]
 pub fn double(value: f64, out: &mut String) -> Form {
-    // Where both write numbers without an exponent, zmij and the standard library write the same, zmij in less time.
+    // In this range, zmij and the standard library write the same digits without an exponent; zmij is faster.
     if (1e-4..1e16).contains(&value.abs()) {
         return bare(zmij::Buffer::new().format_finite(value), out);
     }
@@ -169,7 +169,7 @@ pub fn double(value: f64, out: &mut String) -> Form {
     })
 }
 
-/// [`double`], in the digits of single precision.
+/// Appends a number as [`double`] does, with the digits of single precision.
 #[inline]
 pub fn single(value: f32, out: &mut String) -> Form {
     if (1e-4..1e12).contains(&value.abs()) {
@@ -180,7 +180,8 @@ pub fn single(value: f32, out: &mut String) -> Form {
     })
 }
 
-/// A number, its digits written by `digits`, or a name: JSON has no numbers for those that are not finite.
+/// Appends a number, with digits written by `digits`, or the name of a number that is not finite: JSON has no such
+/// numbers.
 fn float(value: f64, out: &mut String, digits: impl FnOnce(&mut String)) -> Form {
     let name = match value {
         f64::INFINITY => "Infinity",
@@ -194,13 +195,13 @@ fn float(value: f64, out: &mut String, digits: impl FnOnce(&mut String)) -> Form
     text(name, out)
 }
 
-/// [`decimal`] of an integer that 64 bits hold.
+/// Appends a 64-bit integer as [`decimal`] does.
 #[inline]
 pub(super) fn small_decimal(value: i64, scale: i32, out: &mut String) -> Form {
     decimal(itoa::Buffer::new().format(value), scale, out)
 }
 
-/// An integer, given by its digits, divided by ten to the power of `scale`; with all digits of the scale.
+/// Appends an integer, given by its digits, divided by ten to the power of `scale`, with all digits of the scale.
 #[inline]
 pub fn decimal(digits: &str, scale: i32, out: &mut String) -> Form {
     let digits = match digits.strip_prefix('-') {
@@ -232,7 +233,8 @@ pub fn decimal(digits: &str, scale: i32, out: &mut String) -> Form {
     Form::Bare
 }
 
-/// Bytes of any number: geometries as well-known text, or digits where they are none; others as text with escapes.
+/// Appends binary values of any length: geometries as well-known text, or as hexadecimal digits if they are invalid;
+/// other bytes as text with escapes.
 fn binary(bytes: &[u8], field: &Field, out: &mut String) -> Form {
     match extension(field) {
         Some(WKB) => geometry(bytes, out),
@@ -253,7 +255,7 @@ fn fixed(bytes: &[u8], field: &Field, out: &mut String) -> Form {
     Form::Text
 }
 
-/// Appends the time that the bytes of INT96 are; of other bytes their digits.
+/// Appends the time of an INT96 value, or hexadecimal digits for bytes of another length.
 pub fn int96(bytes: &[u8], out: &mut String) {
     let Ok(bytes) = bytes.try_into() else { return push_hex(bytes, out) };
     let (days, nanoseconds) = instant(bytes);
@@ -262,18 +264,18 @@ pub fn int96(bytes: &[u8], out: &mut String) {
     time::time(nanoseconds, TimeUnit::Nanosecond, out);
 }
 
-/// Fields of 12 bytes whose metadata have this key are INT96: no unit of Arrow's timestamps holds the near and the far ones. Its value is
-/// their time zone, empty if they have none.
+/// The metadata key that marks fields of 12 bytes as INT96, for which no unit of Arrow's timestamps holds both the near
+/// and the far values. The value of the key is the time zone, empty if there is none.
 pub const INT96_MARK: &str = "marquetry.int96";
 
-/// A geometry as well-known text; what is none as hexadecimal digits.
+/// Appends a geometry as well-known text, or as hexadecimal digits if it is invalid.
 pub fn geometry(bytes: &[u8], out: &mut String) {
     if marquetry_geo::wkt::write_to(bytes, out).is_err() {
         push_hex(bytes, out);
     }
 }
 
-/// Appends a geometry as one of GeoJSON, which is an object, and says whether it did: not if GeoJSON has no such geometry.
+/// Appends a geometry as a GeoJSON object. Returns false if GeoJSON has no such geometry.
 pub(super) fn geometry_json(array: &dyn Array, row: usize, field: &Field, out: &mut String) -> bool {
     use DataType::*;
     let bytes = match (extension(field), array.data_type()) {
@@ -285,7 +287,8 @@ pub(super) fn geometry_json(array: &dyn Array, row: usize, field: &Field, out: &
     marquetry_geo::geojson::write_to(bytes, out).is_ok()
 }
 
-/// The beginning of bytes, for a cell on a terminal. Of a geometry all are looked at: the first of them are none.
+/// Appends the beginning of bytes, for a cell on a terminal. A geometry is read as a whole, because its first bytes
+/// alone are not one.
 fn binary_start(bytes: &[u8], field: &Field, most: usize, out: &mut String) {
     let start = &bytes[..bytes.len().min(most)];
     match extension(field) {
@@ -302,8 +305,8 @@ fn extension(field: &Field) -> Option<&str> {
     field.metadata().get("ARROW:extension:name").map(String::as_str)
 }
 
-/// The text that the bytes are, as far as they are; other bytes, those of control characters too, as `\xNN`, and so is
-/// the backslash: nothing is lost.
+/// Appends the valid text in bytes as it is. Invalid bytes, control characters and backslashes become `\xNN`, so that
+/// nothing is lost.
 pub fn escaped(bytes: &[u8], out: &mut String) {
     let is_plain = |byte: &u8| matches!(byte, 0x20..=0x7e) && *byte != b'\\';
     if let (true, Ok(text)) = (bytes.iter().all(is_plain), std::str::from_utf8(bytes)) {
@@ -328,7 +331,7 @@ fn escape(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// `\xNN` for each byte, one behind the other. PERF: values of nothing but zeros are long.
+/// `\xNN` for each byte, one after the other. PERF: values that are all zeros are long.
 const ESCAPES: &str = {
     const TABLE: [u8; 4 * 256] = {
         let (mut table, mut byte) = ([0; 4 * 256], 0);
@@ -347,7 +350,7 @@ const ESCAPES: &str = {
     }
 };
 
-/// No decimal that any file can hold has so many digits.
+/// Maximum number of zeros: no decimal that a file can hold has so many digits.
 const MOST_ZEROS: usize = 1_000;
 
 #[cfg(test)]

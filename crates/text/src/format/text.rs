@@ -12,7 +12,7 @@ pub(super) enum Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The texts of `array`, which has one of the types of text.
+    /// Creates the texts of `array`, which has one of the text types.
     pub(super) fn new(array: &'a dyn Array) -> Self {
         match array.data_type() {
             DataType::Utf8 => Text::Small(array.as_string()),

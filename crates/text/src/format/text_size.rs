@@ -5,23 +5,23 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Fields};
 use marquetry_base::{Error, MemoryBudget, MemoryReservation, Result};
 
-/// About how many bytes the values of some rows have as text, without escapes and names.
+/// Estimates how many bytes the values of some rows have as text, without escapes and names.
 pub fn plain_size(batch: &RecordBatch) -> usize {
     of_fields(batch.schema_ref().fields(), batch.columns(), Escapes::Unknown)
 }
 
-/// Makes room in `text` for the rows of a batch: text that grows piece by piece takes up to three times as much memory, and ends the
-/// process where there is none. Of long rows each escape is counted, and their room is taken from the budget of the process until the
-/// result is dropped.
+/// Reserves room in `text` for the rows of a batch. Text that grows piece by piece takes up to three times as much
+/// memory, and ends the process if there is none. For long rows each escape is counted, and the memory is taken from
+/// the budget of the process until the result is dropped.
 ///
 /// # Errors
-/// [`ErrorKind::Memory`](marquetry_base::ErrorKind::Memory) if there is not as much.
+/// [`ErrorKind::Memory`](marquetry_base::ErrorKind::Memory) if there is not enough memory.
 pub fn reserve(batch: &RecordBatch, text: &mut String) -> Result<MemoryReservation> {
     let plain = plain_size(batch);
     let no_room =
         |bytes: usize| Error::memory(format!("the system has no memory for a text of {bytes} bytes"));
     if plain <= SHORT {
-        // A text that is full to the last byte would be moved for the end of its line.
+        // A full text would be moved when its line end is appended.
         let beside = batch.num_rows().saturating_mul(batch.num_columns() + 1).saturating_mul(BESIDE);
         let room = plain + beside.min(SHORT);
         text.try_reserve_exact(room).map_err(|_| no_room(room))?;
@@ -29,23 +29,23 @@ pub fn reserve(batch: &RecordBatch, text: &mut String) -> Result<MemoryReservati
     }
     let of = |escapes| of_fields(batch.schema_ref().fields(), batch.columns(), escapes);
     let (most, without) = (of(Escapes::Counted), of(Escapes::None));
-    // What has escapes or quotes in it is put together beside the text.
+    // Values with escapes or quotes are assembled outside of the text.
     let beside = if most > without { most } else { 0 };
     let held = MemoryBudget::of_process().reserve(most.saturating_add(beside))?;
-    // Address space may be less than the budget has left.
+    // There may be less address space than the budget has left.
     let probe = Vec::<u8>::new().try_reserve_exact(beside).and_then(|()| text.try_reserve_exact(most));
     probe.map_err(|_| no_room(most))?;
     Ok(held)
 }
 
-/// How closely it is looked.
+/// The precision of an estimate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escapes {
-    /// Values count with their bytes.
+    /// Counts the bytes of values.
     Unknown,
-    /// Names and what stands around values are counted, as if no character had another form.
+    /// Counts names and the characters around values, too, as if no character needed an escape.
     None,
-    /// So are characters that have another form, with the longest one.
+    /// Counts characters that need an escape, too, with the longest escape.
     Counted,
 }
 
@@ -101,7 +101,7 @@ fn of_array(array: &dyn Array, field: &Field, escapes: Escapes) -> usize {
             let pairs: ArrayRef = std::sync::Arc::new(map.entries().clone());
             of_range(&pairs, entries, map.value_offsets(), escapes)
         }
-        // Keys are looked up before.
+        // Callers decode dictionaries first. This is an upper bound: no row has more than all values of the dictionary.
         DataType::Dictionary(_, values) => {
             let values = Field::new(field.name(), values.as_ref().clone(), true);
             of_array(array.as_any_dictionary().values(), &values, escapes).saturating_mul(array.len().max(1))
@@ -113,7 +113,7 @@ fn of_array(array: &dyn Array, field: &Field, escapes: Escapes) -> usize {
     }
 }
 
-/// Of the values of lists those that the lists have.
+/// Estimates the values that lists refer to.
 fn of_range<O: Copy + TryInto<usize>>(
     values: &ArrayRef,
     element: &Field,
@@ -136,25 +136,25 @@ fn more(value: &[u8], needs: fn(u8) -> bool, escapes: Escapes) -> usize {
     }
 }
 
-/// `\u0000` in JSON, and two quotes in CSV.
+/// Whether a byte is escaped, as `\u0000` in JSON, or as two quotes in CSV.
 fn is_escaped_in_text(byte: u8) -> bool {
     byte < 0x20 || matches!(byte, b'"' | b'\\' | 0x7f)
 }
 
-/// `\xNN`, with another backslash in JSON; what is no ASCII may be no text.
+/// Whether a byte is escaped, as `\xNN`, with another backslash in JSON. Bytes that are not ASCII may be invalid text.
 fn is_escaped_in_bytes(byte: u8) -> bool {
     byte >= 0x7f || is_escaped_in_text(byte)
 }
 
-/// The longest form of a byte of a value.
+/// Maximum bytes of an escaped byte.
 const MOST_FOR_A_BYTE: usize = 6;
-/// The longest time of INT96, which has 12 bytes.
+/// Maximum bytes of the text of an INT96 time, whose value has 12 bytes.
 const TIME_BYTES: usize = 36;
-/// What stands around a value: quotes, a comma, a colon.
+/// Bytes around a value: quotes, a comma, a colon.
 const BESIDE: usize = 8;
-/// No number and no time is longer, but for decimals of scales that no file has in earnest.
+/// Maximum bytes of a number or a time, except for decimals of scales that no real file has.
 const LONGEST_SCALAR: usize = 96;
-/// Bytes of values whose escapes are not counted.
+/// Maximum bytes of values whose escapes are not counted.
 const SHORT: usize = 8 << 20;
 
 #[cfg(test)]

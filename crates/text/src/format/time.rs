@@ -3,7 +3,7 @@
 use arrow_schema::TimeUnit;
 use std::fmt::Write;
 
-/// `2013-07-30`; years before 0 and after 9999 have a sign and as many digits as they need.
+/// Appends a date such as `2013-07-30`. Years before 0 and after 9999 have a sign and as many digits as they need.
 #[inline]
 pub fn date(days: i64, out: &mut String) {
     let (year, month, day) = civil(days);
@@ -22,7 +22,7 @@ pub fn date(days: i64, out: &mut String) {
     two_digits(day, out);
 }
 
-/// `12:30:00.500`: digits after the point only as far as there are any, in threes.
+/// Appends a time such as `12:30:00.500`, with 0, 3, 6 or 9 digits after the point, as many as it needs.
 #[inline]
 pub fn time(ticks: i64, unit: TimeUnit, out: &mut String) {
     if ticks < 0 {
@@ -44,13 +44,13 @@ pub fn time(ticks: i64, unit: TimeUnit, out: &mut String) {
     fraction(rest, unit, out);
 }
 
-/// A number from 0 to 99.
+/// Appends a number from 0 to 99.
 #[inline]
 fn two_digits(n: i64, out: &mut String) {
     out.push_str(TWO_DIGITS[n as usize % 100]);
 }
 
-/// `2013-07-30T12:30:00`, with `Z` if it is an instant.
+/// Appends a timestamp such as `2013-07-30T12:30:00`, with `Z` if it is an instant.
 pub fn timestamp(ticks: i64, unit: TimeUnit, is_instant: bool, out: &mut String) {
     let per_day = 86_400 * per_second(unit);
     date(ticks.div_euclid(per_day), out);
@@ -61,7 +61,7 @@ pub fn timestamp(ticks: i64, unit: TimeUnit, is_instant: bool, out: &mut String)
     }
 }
 
-/// `PT3.500S`.
+/// Appends a duration such as `PT3.500S`.
 pub(super) fn duration(ticks: i64, unit: TimeUnit, out: &mut String) {
     out.push_str(if ticks < 0 { "-PT" } else { "PT" });
     let ticks = ticks.unsigned_abs();
@@ -71,7 +71,7 @@ pub(super) fn duration(ticks: i64, unit: TimeUnit, out: &mut String) {
     out.push('S');
 }
 
-/// `P1M2DT3.500S`; parts that are 0 are left out.
+/// Appends an interval such as `P1M2DT3.500S`, without parts that are 0.
 pub fn interval(months: i64, days: i64, nanoseconds: i64, out: &mut String) {
     if (months, days, nanoseconds) == (0, 0, 0) {
         return out.push_str("PT0S");
@@ -92,7 +92,7 @@ pub fn interval(months: i64, days: i64, nanoseconds: i64, out: &mut String) {
     }
 }
 
-/// `ticks` less than a second, if not 0.
+/// Appends a fraction of less than a second, unless it is 0.
 fn fraction(ticks: u64, unit: TimeUnit, out: &mut String) {
     let nanoseconds = ticks * (1_000_000_000 / per_second(unit) as u64);
     let _ = match nanoseconds {
@@ -103,7 +103,7 @@ fn fraction(ticks: u64, unit: TimeUnit, out: &mut String) {
     };
 }
 
-/// So many units are a second.
+/// Returns the number of units in a second.
 pub(crate) fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
@@ -113,8 +113,8 @@ pub(crate) fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// Year, month and day of a number of days since 1970-01-01 in the Gregorian calendar, which is taken to reach back
-/// for ever. Years are counted from March here, so that the leap day is their last.
+/// Returns the year, month and day of a number of days since 1970-01-01 in the proleptic Gregorian calendar. The
+/// calculation counts years from March, so that the leap day is their last.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days.saturating_add(719_468);
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));

@@ -4,11 +4,11 @@ use arrow_array::Array;
 use marquetry_arrow::variant::VariantColumn;
 use marquetry_base::Error;
 
-/// The JSON of each row of a column: a damaged variant is an error before any of its rows is written.
+/// The JSON of each row of a column. A damaged variant is an error before any row is written.
 pub(super) struct Variants {
-    /// One text behind the other.
+    /// The texts, one after the other.
     texts: String,
-    /// Where the text of each row ends.
+    /// The end of each row's text.
     ends: Vec<usize>,
 }
 
@@ -24,7 +24,7 @@ impl Variants {
         Ok(Variants { texts, ends })
     }
 
-    /// The text of a row; empty if that is NULL.
+    /// Returns the text of a row, which is empty if the row is NULL.
     pub(super) fn json(&self, row: usize) -> &str {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.texts[start..self.ends[row]]

@@ -11,21 +11,21 @@ use std::ops::Range;
 pub struct CsvColumn<'a> {
     /// The cells of all columns and rows.
     pub texts: &'a RecordTexts<'a>,
-    /// The rows that are wanted.
+    /// The wanted rows.
     pub rows: Range<usize>,
     /// The number of the column, from 0.
     pub column: usize,
-    /// The texts that are null.
+    /// The texts that mean null.
     pub nulls: &'a [String],
-    /// What stands around cells: `""` is a text without characters, where text can be.
+    /// The byte around quoted cells. If the type allows it, `""` is an empty text.
     pub quote: u8,
 }
 
 impl CsvColumn<'_> {
-    /// The cells as values of `field`; nested ones stand in them as JSON.
+    /// Parses the cells as values of `field`. Nested values are JSON in the cells.
     ///
     /// # Errors
-    /// The first cell that is no such value.
+    /// The first cell that is not such a value.
     pub fn values(&self, field: &Field, strictness: Strictness) -> Result<ArrayRef, ValueError> {
         let cells = Cells::new(self, field.data_type());
         match field.data_type().is_nested() {
@@ -35,12 +35,12 @@ impl CsvColumn<'_> {
     }
 }
 
-/// A column on its way to a type.
+/// A column that is parsed as a type.
 struct Cells<'a> {
     texts: &'a RecordTexts<'a>,
     rows: Range<usize>,
     column: usize,
-    /// Texts that are null, if not all of them are empty.
+    /// The texts that mean null, unless only the empty one does.
     nulls: &'a [String],
     /// Whether empty cells are null.
     empty_is_null: bool,
@@ -51,7 +51,7 @@ struct Cells<'a> {
 impl<'a> Cells<'a> {
     fn new(of: &'a CsvColumn<'a>, data_type: &DataType) -> Self {
         let is_text = is_text(data_type);
-        // Where empty cells are not null they are empty texts; they are no values of other types.
+        // If empty cells are not null, they are empty texts, which are not values of other types.
         let empty_is_null = !is_text || of.nulls.iter().any(String::is_empty);
         let nulls = if of.nulls.iter().all(String::is_empty) { &[][..] } else { of.nulls };
         let CsvColumn { texts, column, quote, .. } = *of;
@@ -59,7 +59,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Whether values of this type may have no characters.
+/// Whether values of this type may be empty.
 fn is_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_text(values),
@@ -81,7 +81,7 @@ impl Texts for Cells<'_> {
         }
         let text = self.texts.at(span);
         let is_null = match text.is_empty() {
-            // "" is a text without characters, where text can be.
+            // A quoted empty cell is an empty text, if the type allows it.
             true => self.empty_is_null && !(self.is_text && self.texts.follows(span, self.quote)),
             false => self.nulls.iter().any(|null| null == text),
         };

@@ -2,8 +2,8 @@
 
 use super::csv_records::Dialect;
 
-/// The delimiter by which all of the first records have the same number of cells, and more than one. The comma goes first;
-/// of others the one that tells most cells apart. The comma, if there is none.
+/// Finds the delimiter by which all of the first records have the same number of cells, and more than one. The comma
+/// takes precedence, and then the delimiter that separates most cells. Returns the comma if there is none.
 pub fn find_delimiter(dialect: Dialect, start: &[u8]) -> u8 {
     let width = |delimiter: u8| {
         let dialect = Dialect { delimiter, ..dialect };
@@ -18,11 +18,11 @@ pub fn find_delimiter(dialect: Dialect, start: &[u8]) -> u8 {
         return b',';
     }
     let others = OTHERS.iter().filter_map(|other| Some((width(*other)?, *other)));
-    // Of equal ones the first.
+    // Of several with as many cells, the first.
     others.rev().max_by_key(|(width, _)| *width).map_or(b',', |(_, delimiter)| delimiter)
 }
 
-/// What is looked for besides the comma.
+/// The possible delimiters besides the comma.
 pub const OTHERS: [u8; 3] = [b';', b'\t', b'|'];
 
 /// Enough for some hundred records.

@@ -11,54 +11,55 @@ use super::texts::{Records, Span};
 use super::words::{eight_of, zero_bytes};
 use memchr::{memchr, memchr2, memchr3, memrchr2};
 
-/// How records and cells are told apart.
+/// The syntax of records and cells.
 #[derive(Debug, Clone, Copy)]
 pub struct Dialect {
-    /// What stands between cells.
+    /// The byte between cells.
     pub delimiter: u8,
-    /// What stands around them.
+    /// The byte around quoted cells.
     pub quote: u8,
-    /// What stands before quotes that belong to a cell, if they are not doubled. See the module `escapes`.
+    /// The byte before quotes that belong to a cell, if they are not doubled. See the module `escapes`.
     pub escape: Option<u8>,
-    /// What lines begin with that are no records.
+    /// The first byte of comment lines, which are not records.
     pub comment: Option<u8>,
-    /// What becomes of records that have not as many cells as the others.
+    /// The treatment of records with another number of cells.
     pub ragged: Ragged,
 }
 
-/// What becomes of records that have more or fewer cells than the header.
+/// The treatment of records that have more or fewer cells than the header.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ragged {
-    /// They are wrong.
+    /// They are errors.
     #[default]
     Error,
-    /// Cells that are missing are null; too many are wrong.
+    /// Missing cells are null; additional cells are an error.
     Null,
-    /// The same, but cells that are too many are left out.
+    /// Missing cells are null; additional cells are left out.
     Truncate,
 }
 
-/// A record that is not as the others are. Records are numbered from 0.
+/// A record that differs from the others. Records are numbered from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadRecord {
-    /// It has not as many cells as the others.
+    /// The record has another number of cells.
     WrongCount {
-        /// Its number.
+        /// Number of the record.
         record: usize,
-        /// How many cells it has; `None` if it has more than are wanted.
+        /// Number of its cells, or `None` if it has more than are wanted.
         cells: Option<usize>,
     },
     /// A quote opens a cell, and none closes it.
     Unclosed {
-        /// Its number.
+        /// Number of the record.
         record: usize,
     },
 }
 
 impl Dialect {
-    /// The byte behind the last record that ends in `bytes`, which begin with a record; empty lines are none.
+    /// Returns the position behind the last record that ends in `bytes`, which begin with a record. Empty lines are not
+    /// records.
     pub fn record_end(self, bytes: &[u8]) -> Option<usize> {
-        // The line feed that belongs to it may follow.
+        // The line feed of the same line end may follow.
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         self.last_break(bytes).filter(|end| !bytes[..*end].iter().all(|byte| is_terminator(*byte)))
     }
@@ -90,7 +91,7 @@ impl Dialect {
         record_break(&bytes[outside..]).map(|end| outside + end).or(last)
     }
 
-    /// The same where lines may be comments, in which quotes mean nothing; a record must be before the end.
+    /// Does the same if lines may be comments, in which quotes mean nothing. A record must be before the end.
     fn last_break_among_comments(self, bytes: &[u8]) -> Option<usize> {
         self.last_break_behind(bytes, |mut at| {
             loop {
@@ -106,8 +107,8 @@ impl Dialect {
         })
     }
 
-    /// The byte behind the last record that ends in `bytes`, where `line_end` has the place of the line end of the record that begins
-    /// somewhere. Comments, and empty lines before the first record, are none.
+    /// Returns the position behind the last record that ends in `bytes`. `line_end` returns the position of the line
+    /// end of the record that begins at a position. Comments, and empty lines before the first record, are not records.
     fn last_break_behind(self, bytes: &[u8], line_end: impl Fn(usize) -> Option<usize>) -> Option<usize> {
         let (mut at, mut last) = (0, None);
         while at < bytes.len() {
@@ -130,7 +131,7 @@ impl Dialect {
         self.comment.is_some_and(|comment| bytes.get(at) == Some(&comment))
     }
 
-    /// The place behind the comments that begin at `at`.
+    /// Returns the position behind the comments that begin at `at`.
     pub fn behind_comments(self, bytes: &[u8], mut at: usize) -> usize {
         while self.is_comment(bytes, at) {
             at = memchr2(b'\n', b'\r', &bytes[at..]).map_or(bytes.len(), |end| at + end + 1);
@@ -138,12 +139,12 @@ impl Dialect {
         at
     }
 
-    /// Whether a quote at `at` outside of quotes begins a quoted cell.
+    /// Whether a quote at `at`, outside of quotes, begins a quoted cell.
     fn begins_cell(self, bytes: &[u8], at: usize) -> bool {
         at == 0 || bytes[at - 1] == self.delimiter || is_terminator(bytes[at - 1])
     }
 
-    /// The place of the quote that ends the cell whose text begins at `from`.
+    /// Returns the position of the quote that ends the cell whose text begins at `from`.
     fn closing_quote(self, bytes: &[u8], mut from: usize) -> Option<usize> {
         loop {
             let quote = from + memchr(self.quote, bytes.get(from..)?)?;
@@ -154,11 +155,11 @@ impl Dialect {
         }
     }
 
-    /// The cells of the first record; empty if there is none.
+    /// Returns the cells of the first record, or none if there is no record.
     pub fn first_record(self, bytes: &[u8]) -> Vec<Vec<u8>> {
         let mut splitter = Splitter::new(self, bytes, usize::MAX);
         splitter.most_records = 1;
-        // What is wrong with it will be found when it is read.
+        // An error in it will be found when it is read.
         let _: Result<usize, BadRecord> = splitter.split();
         let Records { spans, unescaped } = splitter.records;
         let cell = |span: Span| {
@@ -171,7 +172,7 @@ impl Dialect {
         spans.into_iter().map(cell).collect()
     }
 
-    /// Where the record of this number, from 0, begins: as far as those before it can be told apart.
+    /// Returns where the record with this number, from 0, begins, as far as the records before it can be told apart.
     pub fn record_start(self, bytes: &[u8], columns: usize, record: usize) -> usize {
         let dialect = Dialect { ragged: Ragged::Truncate, ..self };
         let mut splitter = Splitter::new(dialect, bytes, columns);
@@ -189,14 +190,14 @@ impl Dialect {
         }
     }
 
-    /// How many cells all records in `bytes` have; `None` if they have not the same number, or there are none.
+    /// Returns the number of cells of all records in `bytes`, or `None` if it differs, or there are no records.
     pub(super) fn common_width(self, bytes: &[u8]) -> Option<usize> {
         let width = self.first_record(bytes).len();
         let mut splitter = Splitter::new(Dialect { ragged: Ragged::Error, ..self }, bytes, width);
         (width > 0 && splitter.split().is_ok()).then_some(width)
     }
 
-    /// The cells of all records in `bytes`, which must have `columns` each, and fit in 32 bits.
+    /// Returns the cells of all records in `bytes`, which must have `columns` cells each, and fit in 32 bits.
     pub fn records(self, bytes: &[u8], columns: usize) -> Result<Records, BadRecord> {
         let mut splitter = Splitter::new(self, bytes, columns);
         splitter.records.spans.reserve(bytes.len() / 8);
@@ -205,12 +206,12 @@ impl Dialect {
     }
 }
 
-/// The byte behind the last end of a record.
+/// Returns the position behind the last end of a record.
 fn record_break(bytes: &[u8]) -> Option<usize> {
     memrchr2(b'\n', b'\r', bytes).map(|at| at + 1)
 }
 
-/// How many lines end in `bytes`: with LF, CR or both.
+/// Returns how many lines end in `bytes`: with LF, CR or both.
 pub fn line_ends(bytes: &[u8]) -> u64 {
     let line_feeds = memchr::memchr_iter(b'\n', bytes).count();
     let is_lone = |at: &usize| bytes.get(at + 1) != Some(&b'\n');
@@ -227,7 +228,7 @@ struct Splitter<'a> {
     columns: usize,
     most_records: usize,
     records: Records,
-    /// How many records are complete, and the number of spans in them.
+    /// Number of complete records, and number of their spans.
     complete: (usize, usize),
 }
 
@@ -237,13 +238,13 @@ impl<'a> Splitter<'a> {
         Splitter { dialect, bytes, columns, most_records: usize::MAX, records, complete }
     }
 
-    /// Reads records up to the most that are wanted. Returns the place behind the last.
+    /// Reads records up to the wanted number. Returns the position behind the last.
     fn split(&mut self) -> Result<usize, BadRecord> {
         let Dialect { delimiter, quote, escape, .. } = self.dialect;
         if let Some(escape) = escape {
             return self.split_escaped(escape);
         }
-        // Carriage returns and quotes cost nothing where there are none.
+        // Carriage returns and quotes cost nothing if there are none.
         let or_line_feed = |byte: u8| memchr(byte, self.bytes).map_or(b'\n', |_| byte);
         let mut marks = Marks::new(self.bytes, [delimiter, b'\n', or_line_feed(b'\r'), or_line_feed(quote)]);
         let mut start = self.dialect.behind_comments(self.bytes, 0);
@@ -325,7 +326,8 @@ impl<'a> Splitter<'a> {
         Ok(())
     }
 
-    /// The text of the cell whose opening quote is at `open`, and the place of the delimiter or the terminator behind it.
+    /// Returns the text of the cell whose opening quote is at `open`, and the position of the delimiter or terminator
+    /// behind it.
     fn quoted(&mut self, open: usize) -> Result<(Span, usize), BadRecord> {
         let Dialect { delimiter, quote, .. } = self.dialect;
         let start = open + 1;
@@ -338,7 +340,7 @@ impl<'a> Splitter<'a> {
             }
             Some(_) => {}
         }
-        // Doubled quotes, or text behind the closing one: the cell is put together aside.
+        // With doubled quotes, or text behind the closing one, the cell is assembled outside of the text.
         let out = &mut self.records.unescaped;
         let first = out.len();
         let mut from = start;
@@ -359,13 +361,13 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// The places of four bytes in a text, found eight bytes at a time.
+/// The positions of four bytes in a text, found eight bytes at a time.
 struct Marks<'a> {
     bytes: &'a [u8],
     wanted: [u64; 4],
-    /// Where the word begins that is looked at.
+    /// Position of the current word.
     base: usize,
-    /// The high bit of each byte of the word that is still to be told.
+    /// The high bit of each matching byte of the word that was not returned yet.
     found: u64,
 }
 
@@ -376,7 +378,7 @@ impl<'a> Marks<'a> {
         marks
     }
 
-    /// Goes on at `at`.
+    /// Continues at `at`.
     #[inline]
     fn go_to(&mut self, at: usize) {
         self.base = at;

@@ -1,7 +1,7 @@
 //! Decimals in text.
 
-/// The digits of `text` as an integer in units of the scale, with its sign: `-1250` for `-12.5` at scale 2. Fails if it
-/// has more digits than fit.
+/// Returns the digits of `text` as an integer in units of the scale, with its sign: `-1250` for `-12.5` at scale 2.
+/// Returns `None` if it has more digits than fit.
 pub(super) fn unscaled(text: &str, precision: u8, scale: i8) -> Option<String> {
     let (sign, digits) = match text.as_bytes().first()? {
         b'-' => ("-", &text[1..]),
@@ -18,7 +18,7 @@ pub(super) fn unscaled(text: &str, precision: u8, scale: i8) -> Option<String> {
         return None;
     }
     let all = [whole, fraction].concat();
-    // Where the last digit stands, counted from the last that the scale has.
+    // The position of the last digit, counted from the last that the scale has.
     let shift = i64::from(scale) + i64::from(exponent) - fraction.len() as i64;
     let all = all.trim_start_matches('0');
     if all.is_empty() {
@@ -30,7 +30,7 @@ pub(super) fn unscaled(text: &str, precision: u8, scale: i8) -> Option<String> {
         Err(_) => {
             let dropped = usize::try_from(-shift).ok()?;
             let kept = all.len().checked_sub(dropped)?;
-            // Only zeros may go: a value is not rounded.
+            // Only zeros may be dropped: values are not rounded.
             if all[kept..].bytes().any(|digit| digit != b'0') {
                 return None;
             }
@@ -40,7 +40,7 @@ pub(super) fn unscaled(text: &str, precision: u8, scale: i8) -> Option<String> {
     (unscaled.len() <= usize::from(precision)).then(|| format!("{sign}{unscaled}"))
 }
 
-/// What the widest decimal has.
+/// Maximum digits of the widest decimal.
 const MOST_DIGITS: usize = 76;
 
 #[cfg(test)]

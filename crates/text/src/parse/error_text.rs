@@ -2,7 +2,7 @@
 
 use arrow_schema::ArrowError;
 
-/// What an error of the arrow crate says, without the kind that it puts in front.
+/// Returns the message of an Arrow error, without the kind that Arrow puts in front.
 pub fn message(error: &ArrowError) -> String {
     match error {
         ArrowError::JsonError(text)
@@ -17,7 +17,7 @@ pub fn message(error: &ArrowError) -> String {
     }
 }
 
-/// The beginning of a text in quotes.
+/// Returns the beginning of a text, in quotes.
 pub fn shortened(text: &str) -> String {
     let mut short: String = text.chars().take(60).collect();
     if short.len() < text.len() {

@@ -8,37 +8,37 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What becomes of values in JSON that have no type in common with others.
+/// The treatment of JSON values that have no type in common.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mixed {
-    /// Objects and lists beside others are wrong; numbers, true and false beside text are text.
+    /// Objects and lists beside other values are an error; numbers, true and false beside text become text.
     #[default]
     Error,
-    /// All are text: objects and lists their JSON. So are objects that never have a member.
+    /// All become text, objects and lists as their JSON. So do objects that never have a member.
     Text,
-    /// All are VARIANT, as what they are: so are objects that never have a member, and what is always null. A member that is not
-    /// there is NULL, `null` a variant.
+    /// All become VARIANT and keep what they are. So do objects that never have a member, and values that are always
+    /// null. A missing member is NULL, and `null` is a variant.
     Variant,
 }
 
 /// What the values so far have in common.
 #[derive(Debug, Clone, Default)]
 enum Shape {
-    /// Only nulls, or nothing.
+    /// Only nulls, or no values.
     #[default]
     Nothing,
     Bool,
     Number(Numbers),
     Text,
-    /// Values of several kinds, none of them nested, whose texts are kept; or a number that no type holds.
+    /// Values of several kinds, none of them nested, which are kept as texts; or a number that no type holds.
     Mixture,
-    /// Nested values beside others: only who asks for text gets their JSON.
+    /// Nested values beside others. Only callers that ask for text get their JSON.
     NestedMixture,
     List(Box<Shape>),
     Object(Members),
 }
 
-/// The members of objects, in the order in which they first came.
+/// The members of objects, in the order of their first occurrence.
 #[derive(Debug, Clone, Default)]
 pub struct Members {
     names: HashMap<String, usize>,
@@ -61,12 +61,12 @@ impl Members {
         }
     }
 
-    /// What is expected of later objects.
+    /// Returns the expected form of later objects.
     pub fn expected(&self, mixed: Mixed) -> Vec<Expected> {
         self.members.iter().map(|(_, shape)| shape.expected(mixed)).collect()
     }
 
-    /// A field for each member. All may be null: later objects may lack them.
+    /// Returns a field for each member. All are nullable: later objects may lack them.
     pub fn fields(&self, mixed: Mixed) -> Fields {
         self.members.iter().map(|(name, shape)| shape.field(name, mixed)).collect()
     }
@@ -88,7 +88,7 @@ impl Shape {
                 let number = Numbers::of(&number.to_string(), decimals);
                 *self = Shape::of_numbers(number.map(|number| numbers.and(number)));
             }
-            // Kinds that have no type in common.
+            // These kinds have no type in common.
             (Shape::List(_) | Shape::Object(_), _) | (_, Value::Array(_) | Value::Object(_)) => {
                 *self = Shape::NestedMixture;
             }
@@ -115,7 +115,7 @@ impl Shape {
         }
     }
 
-    /// Numbers keep their digits only as text, if no type has them all.
+    /// Numbers that no type holds completely keep their digits as text.
     fn of_numbers(numbers: Option<Numbers>) -> Shape {
         numbers.filter(|numbers| numbers.data_type().is_some()).map_or(Shape::Mixture, Shape::Number)
     }
@@ -131,7 +131,7 @@ impl Shape {
                 let members = members.iter().map(|(name, shape)| (name.clone(), shape.expected(mixed)));
                 Expected::Object(ExpectedMembers::new(members))
             }
-            // Where nothing was seen, a later number would lose its kind as text.
+            // Before anything was seen, a later number would lose its kind as text.
             Shape::Nothing | Shape::Text => Expected::Scalar { takes_bare: false, takes_nested: false },
             _ => Expected::Scalar { takes_bare: true, takes_nested: false },
         }
@@ -156,7 +156,7 @@ impl Shape {
         mixed == Mixed::Variant && !has_kinds
     }
 
-    /// A column of it. Any may be null: later objects may lack it.
+    /// Returns the field of its column, which is nullable: later objects may lack it.
     fn field(&self, name: &str, mixed: Mixed) -> Field {
         match self.is_variant(mixed) {
             true => variant_field(name),

@@ -9,27 +9,28 @@
 
 use arrow_schema::DataType;
 
-/// What becomes of numbers in text that a double would change.
+/// The treatment of numbers in text that a double would change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Decimals {
-    /// They are decimals, or text where those have not enough digits.
+    /// They become decimals, or text if decimals do not have enough digits.
     #[default]
     Auto,
-    /// They are doubles next to them, and text if they have no fraction.
+    /// They become the nearest doubles, or text if they have no fraction.
     Never,
 }
 
-/// What all of some numbers could be.
+/// The types that all of some numbers could have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
     could_be: u8,
-    /// Digits before and behind the point that a decimal needs.
+    /// Number of digits before and behind the point that a decimal needs.
     whole: usize,
     scale: usize,
 }
 
 impl Numbers {
-    /// What the number could be; `None` if the text is none, or is written as no number is: `007`, `+1`.
+    /// Returns the types that a number could have. Returns `None` if the text is not a number, or is written as no
+    /// number is: `007`, `+1`.
     pub(super) fn of(text: &str, decimals: Decimals) -> Option<Self> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         if !is_plain_number(text) || !digits.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -38,7 +39,7 @@ impl Numbers {
         let none = Numbers { could_be: 0, whole: 0, scale: 0 };
         if digits.bytes().all(|byte| byte.is_ascii_digit()) {
             match text.parse::<i64>() {
-                // An integer has no sign of its zero.
+                // An integer zero has no sign.
                 Ok(0) if text.starts_with('-') => return Some(Numbers { could_be: FLOAT, ..none }),
                 Ok(integer) => {
                     let could_be = if is_exact_double(integer) { INTEGER | FLOAT } else { INTEGER };
@@ -53,7 +54,7 @@ impl Numbers {
         Some(Numbers { could_be, ..none }.or_decimal(text, decimals))
     }
 
-    /// The same number as a decimal, too.
+    /// Adds the decimal type, if the number fits it.
     fn or_decimal(self, text: &str, decimals: Decimals) -> Self {
         if decimals == Decimals::Never {
             return self;
@@ -62,7 +63,7 @@ impl Numbers {
         let places = i64::try_from(digits.len()).unwrap_or(i64::MAX).saturating_add(exponent);
         let whole = usize::try_from(places.max(0)).unwrap_or(usize::MAX);
         let scale = usize::try_from(exponent.saturating_neg().max(0)).unwrap_or(usize::MAX);
-        // A decimal has no sign of its zero.
+        // A decimal zero has no sign.
         let is_lost = digits.is_empty() && text.starts_with('-');
         match whole.saturating_add(scale) > MOST_DIGITS || is_lost {
             true => self,
@@ -70,7 +71,7 @@ impl Numbers {
         }
     }
 
-    /// What these and the others could be.
+    /// Returns the types that these numbers and the others could have.
     pub(super) fn and(self, other: Numbers) -> Self {
         Numbers {
             could_be: self.could_be & other.could_be,
@@ -79,12 +80,12 @@ impl Numbers {
         }
     }
 
-    /// With `NaN` and infinities among them.
+    /// Returns the types if `NaN` and infinities are among the numbers.
     pub(super) fn and_words(self) -> Self {
         Numbers { could_be: self.could_be & FLOAT, ..self }
     }
 
-    /// The narrowest type of all; `None` if they have none in common.
+    /// Returns the narrowest common type, or `None` if there is none.
     pub(super) fn data_type(self) -> Option<DataType> {
         if self.could_be & INTEGER != 0 {
             return Some(DataType::Int64);
@@ -95,7 +96,7 @@ impl Numbers {
         if self.could_be & DECIMAL == 0 {
             return None;
         }
-        // Later numbers may be longer: as much room as their bytes have.
+        // Later numbers may be longer: they get as many digits as the bytes hold.
         let scale = i8::try_from(self.scale).ok()?;
         match self.whole + self.scale {
             0..=18 => Some(DataType::Decimal128(18, scale)),
@@ -106,7 +107,7 @@ impl Numbers {
     }
 }
 
-/// Whether a number loses nothing as an integer or a double: not the zeros in front of it, nor a plus.
+/// Whether a number loses nothing as an integer or a double, such as leading zeros or a plus.
 pub(super) fn is_plain_number(text: &str) -> bool {
     match text.as_bytes() {
         [b'+', ..] => false,
@@ -120,15 +121,15 @@ pub(super) fn is_exact_double(integer: i64) -> bool {
     integer.unsigned_abs() <= 1 << 53
 }
 
-/// Whether the double next to a number is written as that number: all of up to 15 digits are.
+/// Whether the nearest double is written as this number. All numbers of up to 15 digits are.
 pub(super) fn keeps_number(text: &str, double: f64) -> bool {
     let mut buffer = zmij::Buffer::new();
     let written = buffer.format_finite(double);
     written == text || Magnitude::of(text).is_some_and(|number| Some(number) == Magnitude::of(written))
 }
 
-/// A number without its sign: its digits from the first that is not zero to the last, and the power of ten they are
-/// multiplied by.
+/// A number without its sign: its digits from the first to the last that is not zero, and the power of ten by which
+/// they are multiplied.
 #[derive(Debug, PartialEq, Eq)]
 struct Magnitude {
     digits: String,
@@ -159,7 +160,7 @@ impl Magnitude {
 const INTEGER: u8 = 1;
 const FLOAT: u8 = 1 << 1;
 const DECIMAL: u8 = 1 << 2;
-/// What the widest decimal has.
+/// Maximum digits of the widest decimal.
 const MOST_DIGITS: usize = 76;
 
 #[cfg(test)]

@@ -14,23 +14,23 @@ use super::infer_number::{Decimals, Numbers};
 use super::time;
 use arrow_schema::{DataType, TimeUnit};
 
-/// The types that the texts so far could have.
+/// The types that all texts so far could have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guess {
     could_be: u8,
     /// Whether there was any text.
     is_seen: bool,
-    /// What the numbers could be, if there were any: `NaN` alone is a word.
+    /// The types that the numbers could have, if there were any. `NaN` alone is a word.
     numbers: Option<Numbers>,
     decimals: Decimals,
     /// Whether a time needs nanoseconds.
     is_fine: bool,
-    /// Whether a time is outside of what nanoseconds reach.
+    /// Whether a time is beyond the range of nanoseconds.
     is_far: bool,
 }
 
 impl Guess {
-    /// Nothing was seen.
+    /// Creates a guess before any text.
     pub fn new(decimals: Decimals) -> Self {
         let (is_seen, is_fine, is_far) = (false, false, false);
         Guess { could_be: u8::MAX, is_seen, numbers: None, decimals, is_fine, is_far }
@@ -44,7 +44,7 @@ impl Guess {
         }
     }
 
-    /// The type of all that was seen.
+    /// Returns the type of all texts so far.
     pub fn data_type(&self) -> DataType {
         let could_be = |kind: u8| self.is_seen && self.could_be & kind != 0;
         let unit = if self.is_fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
@@ -91,7 +91,7 @@ impl Guess {
     }
 }
 
-/// `true` and `false`, as several languages write them.
+/// Whether a text is `true` or `false`, in the spellings of several languages.
 pub(super) fn is_bool(text: &str) -> bool {
     matches!(text, "true" | "false" | "True" | "False" | "TRUE" | "FALSE")
 }

@@ -11,17 +11,17 @@ use std::ops::Range;
 pub struct JsonColumn<'a> {
     /// The members of all columns and rows.
     pub texts: &'a RecordTexts<'a>,
-    /// The rows that are wanted.
+    /// The wanted rows.
     pub rows: Range<usize>,
     /// The number of the column, from 0.
     pub column: usize,
 }
 
 impl JsonColumn<'_> {
-    /// The members as values of `field`, which is not nested.
+    /// Parses the members as values of `field`, which is not nested.
     ///
     /// # Errors
-    /// The first member that is no such value, or not `expected`.
+    /// The first member that is not such a value, or not `expected`.
     pub fn values(
         &self,
         field: &Field,

@@ -17,23 +17,23 @@ use arrow_schema::{DataType, Field};
 use marquetry_arrow::variant::is_variant;
 use std::collections::HashMap;
 
-/// What a value is expected to be.
+/// The expected form of a value.
 #[derive(Debug, Clone)]
 pub enum Expected {
-    /// Something that is not nested.
+    /// A value that is not nested.
     Scalar {
-        /// Whether it may stand in the file as a number, `true` or `false`.
+        /// Whether it may be a number, `true` or `false` in the file.
         takes_bare: bool,
-        /// Whether it may be an object or a list, whose JSON it is then.
+        /// Whether it may be an object or a list, which is then kept as JSON.
         takes_nested: bool,
     },
-    /// An object with such members.
+    /// An object with these members.
     Object(ExpectedMembers),
     /// A list with such elements.
     List(Box<Expected>),
     /// A map with such values.
     Map(Box<Expected>),
-    /// Anything, whose JSON is wanted.
+    /// Any value, which is kept as JSON.
     Variant,
 }
 
@@ -44,24 +44,24 @@ pub struct ExpectedMembers {
     numbers: HashMap<String, usize>,
 }
 
-/// Why a value cannot be decoded.
+/// The reason why a value cannot be decoded.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// It is not JSON, or not one value.
+    /// The text is not JSON, or not a single value.
     NotJson,
-    /// Something in the member of this name, inside of others; it is empty for the value itself.
+    /// A member is wrong. It is inside of others, and its path is empty for the value itself.
     Member {
-        /// The names of the member and of those that it is in, outermost first.
+        /// The names of the member and of those that contain it, outermost first.
         path: Vec<String>,
-        /// What is wrong.
+        /// A description of what is wrong.
         message: String,
-        /// Whether another type could have it.
+        /// Whether the value would fit another type.
         is_of_type: bool,
     },
 }
 
 impl Expected {
-    /// What was asked for by its type.
+    /// Returns the form that the type of a field demands.
     pub fn of_field(field: &Field) -> Self {
         match field.data_type() {
             _ if is_variant(field) => Expected::Variant,
@@ -84,21 +84,21 @@ impl Expected {
         }
     }
 
-    /// Whether numbers, `true` and `false` are no values of it.
+    /// Whether numbers, `true` and `false` are not values of it.
     pub(super) fn is_text_only(&self) -> bool {
         matches!(self, Expected::Scalar { takes_bare: false, .. })
     }
 }
 
 impl ExpectedMembers {
-    /// So many members, in their usual order.
+    /// Creates the members of a struct, in their usual order.
     pub fn new(members: impl Iterator<Item = (String, Expected)>) -> Self {
         let members: Vec<(String, Expected)> = members.collect();
         let numbers = members.iter().enumerate().map(|(i, (name, _))| (name.clone(), i)).collect();
         ExpectedMembers { members, numbers }
     }
 
-    /// The number of a name, which is often `next`.
+    /// Returns the number of a name, which is often `next`.
     fn number(&self, name: &str, next: usize) -> Option<usize> {
         match self.members.get(next) {
             Some((expected, _)) if expected == name => Some(next),
@@ -107,8 +107,8 @@ impl ExpectedMembers {
     }
 }
 
-/// Appends the JSON value that `text` is, as `expected` has it. Members that are not expected are left to a decoder that
-/// takes no notice of them, if they are to be ignored.
+/// Appends the JSON value in `text` in the form that `expected` demands. Unexpected members that are to be ignored are
+/// left to a decoder that ignores them.
 pub fn reform(
     text: &[u8],
     expected: &Expected,
@@ -130,7 +130,7 @@ struct Former<'a, 'o> {
     reader: JsonReader<'a>,
     ignore_unknown: bool,
     text: &'a str,
-    /// How much of the text is in `out`: what need not change is copied in long pieces.
+    /// How much of the text is already in `out`: unchanged text is copied in long pieces.
     copied: usize,
     out: &'o mut Vec<u8>,
 }
@@ -153,7 +153,7 @@ impl Former<'_, '_> {
             (Expected::List(element), b'[') => self.list(element),
             (Expected::Map(value), b'{') => self.map(value),
             (Expected::Map(value), b'[') => self.pairs(value),
-            // The decoder will say what is wrong with it.
+            // The decoder will report what is wrong with it.
             (_, b'{' | b'[') => Ok(self.reader.nested().map(drop)?),
             _ => Ok(self.reader.scalar().map(drop)?),
         }
@@ -178,7 +178,7 @@ impl Former<'_, '_> {
         self.put_text(start, json)
     }
 
-    /// `json`, which began at `start` and was read, becomes a text.
+    /// Writes `json`, which was read from `start` on, as a text.
     fn put_text(&mut self, start: usize, json: &str) -> Result<(), Unfit> {
         self.copy_to(start);
         self.copied = self.reader.position();
@@ -222,7 +222,7 @@ impl Former<'_, '_> {
         Ok(())
     }
 
-    /// A map with its keys as names: they may come twice.
+    /// Reads a map whose keys are names. They may occur twice.
     fn map(&mut self, value: &Expected) -> Result<(), Unfit> {
         let mut reading = self.reader.begin(b'{', b'}')?;
         while reading {
@@ -233,7 +233,7 @@ impl Former<'_, '_> {
         Ok(())
     }
 
-    /// A map as a list of objects with `key` and `value`.
+    /// Reads a map that is a list of objects with `key` and `value`.
     fn pairs(&mut self, value: &Expected) -> Result<(), Unfit> {
         self.copy_to(self.reader.position());
         self.out.push(b'{');
@@ -251,7 +251,7 @@ impl Former<'_, '_> {
     }
 
     fn pair(&mut self, expected: &Expected) -> Result<(), Unfit> {
-        // The key has to come first in what is written, wherever it stands.
+        // The key must be written first, wherever it is in the text.
         let (mut key, mut value) = (None, None);
         let mut reading = self.reader.begin(b'{', b'}')?;
         while reading {
@@ -281,7 +281,7 @@ fn quoted(json: &str, out: &mut Vec<u8>) -> Result<(), Unfit> {
     serde_json::to_writer(out, json).map_err(|_| Unfit::NotJson)
 }
 
-/// Which members of an object were there.
+/// The members of an object that were present.
 enum Seen {
     Few(u64),
     Many(Vec<bool>),
@@ -292,7 +292,7 @@ impl Seen {
         if members <= 64 { Seen::Few(0) } else { Seen::Many(vec![false; members]) }
     }
 
-    /// Whether it was there; now it is.
+    /// Marks a member as present, and returns whether it already was.
     fn replace(&mut self, member: usize) -> bool {
         match self {
             Seen::Few(bits) => {

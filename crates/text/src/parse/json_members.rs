@@ -14,14 +14,14 @@ pub struct Names {
 }
 
 impl Names {
-    /// These names, numbered in their order.
+    /// Numbers these names in their order.
     pub fn new(names: impl Iterator<Item = String>) -> Self {
         let names: Vec<String> = names.collect();
         let numbers = names.iter().enumerate().map(|(i, name)| (name.clone(), i)).collect();
         Names { names, numbers }
     }
 
-    /// The members of all objects in `text`, which must fit in 32 bits; `None` if anything is unusual.
+    /// Returns the members of all objects in `text`, which must fit in 32 bits. `None` if anything is unusual.
     pub fn members(&self, text: &str) -> Option<Records> {
         let mut reader = Reader { bytes: text.as_bytes(), at: 0, unescaped: Vec::new() };
         let mut spans = Vec::with_capacity(text.len() / 16);
@@ -33,7 +33,7 @@ impl Names {
         Some(Records { spans, unescaped: reader.unescaped })
     }
 
-    /// Reads an object behind its brace, to the end of the line.
+    /// Reads an object from behind its brace to the end of the line.
     fn object(&self, reader: &mut Reader<'_>, spans: &mut [Span]) -> Option<()> {
         reader.skip_blanks();
         if reader.take(b'}') {
@@ -58,7 +58,7 @@ impl Names {
         }
     }
 
-    /// Reads a name, and gives its number; it is often the expected one.
+    /// Reads a name and returns its number, which is often the expected one.
     #[inline]
     fn name(&self, reader: &mut Reader<'_>, expected: usize) -> Option<usize> {
         reader.take(b'"').then_some(())?;
@@ -67,7 +67,7 @@ impl Names {
             && rest.first() == Some(&b'"')
         {
             reader.at += name.len() + 1;
-            // Names with such characters stand in the text in another form.
+            // Names with such characters are written differently in the text.
             return (!name.contains(['"', '\\'])).then_some(expected);
         }
         let start = reader.at;
@@ -111,7 +111,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes behind the brace that begins the next object; false if there is none. `None` if something else is there.
+    /// Moves behind the brace of the next object. Returns false if there is none, and `None` if something else is
+    /// there.
     fn next_object(&mut self) -> Option<bool> {
         while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.bytes.get(self.at) {
             self.at += 1;
@@ -176,7 +177,7 @@ impl<'a> Reader<'a> {
         Some(Span::new(start, self.at))
     }
 
-    /// The place of the next quote, backslash or control character.
+    /// Returns the position of the next quote, backslash or control character.
     #[inline]
     fn end_of_plain(&self) -> Option<usize> {
         let mut at = self.at;
@@ -194,7 +195,7 @@ impl<'a> Reader<'a> {
         self.bytes[at..].iter().position(is_end).map(|found| at + found)
     }
 
-    /// Reads a string behind its quote.
+    /// Reads a string from behind its quote.
     #[inline]
     fn string(&mut self) -> Option<Span> {
         let start = self.at;
@@ -223,7 +224,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads what stands behind a backslash.
+    /// Reads an escape from behind its backslash.
     fn escape(&mut self) -> Option<()> {
         let byte = match self.next()? {
             byte @ (b'"' | b'\\' | b'/') => byte,
@@ -233,7 +234,7 @@ impl<'a> Reader<'a> {
             b'r' => b'\r',
             b't' => b'\t',
             b'u' => {
-                // Halves of a pair are left to the other decoder.
+                // Surrogate pairs are left to the other decoder.
                 let c = char::from_u32(self.four_digits()?)?;
                 self.unescaped.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 return Some(());

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The text is not JSON.
+/// The error of a text that is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Broken;
 
@@ -22,7 +22,7 @@ impl<'a> JsonReader<'a> {
         JsonReader { text, at: 0 }
     }
 
-    /// How many bytes it has gone over.
+    /// Returns the number of bytes that were read.
     pub(super) fn position(&self) -> usize {
         self.at
     }
@@ -48,7 +48,7 @@ impl<'a> JsonReader<'a> {
         Ok(())
     }
 
-    /// Goes into a list or an object; false if it is empty, and the cursor behind it.
+    /// Enters a list or an object. Returns false if it is empty, and then moves behind it.
     pub(super) fn begin(&mut self, open: u8, close: u8) -> Result<bool, Broken> {
         self.take(open)?;
         self.skip_blanks();
@@ -57,7 +57,7 @@ impl<'a> JsonReader<'a> {
         Ok(!is_empty)
     }
 
-    /// Goes behind the comma that follows a value; false if the list or object ends instead.
+    /// Moves behind the comma after a value. Returns false if the list or object ends instead.
     pub(super) fn goes_on(&mut self, close: u8) -> Result<bool, Broken> {
         self.skip_blanks();
         let byte = self.peek().ok_or(Broken)?;
@@ -77,19 +77,19 @@ impl<'a> JsonReader<'a> {
         Ok(Name { json })
     }
 
-    /// Reads a string, with its quotes.
+    /// Reads a string with its quotes.
     fn string(&mut self) -> Result<&'a str, Broken> {
         let start = self.at;
         if self.peek() != Some(b'"') {
             return Err(Broken);
         }
         self.at += 1;
-        // Names and most values are short: nothing is gained by looking at many bytes at a time.
+        // Names and most values are short: searching many bytes at a time gains nothing.
         while let Some(byte) = self.peek() {
             self.at += 1;
             match byte {
                 b'"' => return Ok(&self.text[start..self.at]),
-                // Whatever is escaped: the digits of \u0041 end no string, nor does what follows the first byte of others.
+                // Any escape: neither the digits of \u0041 nor what follows the first byte of others ends a string.
                 b'\\' => self.at += 1,
                 _ => {}
             }
@@ -97,7 +97,7 @@ impl<'a> JsonReader<'a> {
         Err(Broken)
     }
 
-    /// Reads a value that is neither an object nor a list: what it is, is not checked.
+    /// Reads a value that is neither an object nor a list, without checking it.
     pub(super) fn scalar(&mut self) -> Result<&'a str, Broken> {
         if self.peek() == Some(b'"') {
             return self.string();
@@ -112,7 +112,7 @@ impl<'a> JsonReader<'a> {
         Ok(&rest[..end])
     }
 
-    /// Reads an object or a list, which is checked.
+    /// Reads and checks an object or a list.
     pub(super) fn nested(&mut self) -> Result<&'a str, Broken> {
         let start = self.at;
         let mut depth = 0_usize;
@@ -144,7 +144,7 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    /// Goes behind any value, which is checked.
+    /// Skips and checks any value.
     pub(super) fn skip_value(&mut self) -> Result<(), Broken> {
         self.skip_blanks();
         let json = self.any()?;
@@ -153,7 +153,7 @@ impl<'a> JsonReader<'a> {
 }
 
 impl<'a> Name<'a> {
-    /// The name without quotes and escapes.
+    /// Returns the name without quotes and escapes.
     pub(super) fn text(&self) -> Result<Cow<'a, str>, Broken> {
         let inner = &self.json[1..self.json.len() - 1];
         match inner.contains('\\') {

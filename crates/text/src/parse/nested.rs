@@ -11,7 +11,8 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use marquetry_arrow::variant::is_variant;
 use std::sync::Arc;
 
-/// What JSON is decoded as on its way to `field`: the same nesting, everything nullable, texts for all values.
+/// Returns the type as which JSON is decoded first, before it becomes `field`: the same nesting, everything nullable,
+/// and text for all values.
 fn raw_type(field: &Field) -> DataType {
     match field.data_type() {
         _ if is_variant(field) => DataType::Utf8,
@@ -34,7 +35,8 @@ fn raw_type(field: &Field) -> DataType {
     }
 }
 
-/// What JSON is decoded as on its way to `fields`: the same nesting, everything nullable, texts for all values.
+/// Returns the fields as which JSON is decoded first, before it becomes `fields`: the same nesting, everything
+/// nullable, and text for all values.
 pub fn raw_fields(fields: &Fields) -> Fields {
     fields.iter().map(raw_field).collect()
 }
@@ -43,14 +45,14 @@ fn raw_field(field: &FieldRef) -> FieldRef {
     Arc::new(Field::new(field.name(), raw_type(field), true))
 }
 
-/// The values of an array of the type that [`raw_fields`] gives as `field` has them.
+/// Converts an array of the type from [`raw_fields`] to the values of `field`.
 pub fn finished(raw: &ArrayRef, field: &Field, strictness: Strictness) -> Result<ArrayRef, ValueError> {
     let data_type = field.data_type();
     match (raw.data_type(), data_type) {
         (DataType::Utf8, DataType::Struct(fields)) if is_variant(field) => {
             variants(raw.as_string::<i32>(), fields)
         }
-        // The key of a map.
+        // A map key.
         (DataType::Utf8, nested) if nested.is_nested() => {
             from_json_cells(raw.as_string::<i32>(), field, strictness)
         }
@@ -85,7 +87,7 @@ fn structure(raw: &StructArray, fields: &Fields, strictness: Strictness) -> Resu
         .map_err(value_error)
 }
 
-/// Fails if the child of a struct that is there is null and must not be.
+/// Fails if a required child of a present struct is null.
 fn missing(child: &ArrayRef, parent: &StructArray, field: &Field) -> Result<(), ValueError> {
     if field.is_nullable() {
         return Ok(());
@@ -101,7 +103,7 @@ fn list<O: OffsetSizeTrait>(
     element: &FieldRef,
     strictness: Strictness,
 ) -> Result<ArrayRef, ValueError> {
-    // The elements of a list begin anywhere in the array of all.
+    // The elements of a list may begin anywhere in the array of all elements.
     let row = |error: ValueError| ValueError {
         at: raw.offsets().partition_point(|offset| offset.as_usize() <= error.at).saturating_sub(1),
         ..error
@@ -144,7 +146,7 @@ fn value_error(error: ArrowError) -> ValueError {
     ValueError { at: 0, message: message(&error) }
 }
 
-/// Texts of JSON, one in each cell or null, as the values of a nested type.
+/// Parses JSON texts, one per cell or null, as values of a nested type.
 pub(super) fn from_json_cells(
     cells: &impl Texts,
     field: &Field,
@@ -183,12 +185,12 @@ pub(super) fn from_json_cells(
     finished(&raw, field, strictness)
 }
 
-/// Cells as the decoder takes them, each on a line.
+/// The cells as the decoder takes them, each on a line.
 struct Formed {
     text: Vec<u8>,
-    /// Where the line of each cell ends.
+    /// The line end of each cell.
     ends: Vec<usize>,
-    /// The first cell that is not JSON, and stands there as it is: the decoder says why.
+    /// The first cell that is not JSON. It is kept as it is, so that the decoder reports the reason.
     broken: Option<usize>,
 }
 

@@ -1,6 +1,7 @@
 //! A fast path for numbers of few digits. Others go to a parser that knows all forms.
 
-/// `-12.50`: its sign, all its digits as one integer, and how many of them there are and stand behind the point.
+/// A number such as `-12.50`: its sign, all its digits as one integer, their number, and how many of them are behind
+/// the point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ShortNumber {
     pub(super) is_negative: bool,
@@ -10,8 +11,9 @@ pub(super) struct ShortNumber {
 }
 
 impl ShortNumber {
-    /// The number of digits with at most one minus before them and at most one point between them, at least one digit
-    /// before the point, and no zero before another digit there; at most 18 digits. `None` for anything else.
+    /// Parses digits with at most one minus before them and at most one point between them. There is at least one digit
+    /// before the point, with no zero before another digit, and there are at most 18 digits. Returns `None` for
+    /// anything else.
     #[inline]
     pub(super) fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
@@ -43,7 +45,7 @@ impl ShortNumber {
         Some(ShortNumber { is_negative, mantissa, digits, fraction_digits: digits - whole_digits })
     }
 
-    /// The integer; `None` if there is a point, or it is a zero with a sign.
+    /// Parses an integer. Returns `None` if there is a point, or for a zero with a minus.
     #[inline]
     pub(super) fn integer(text: &str) -> Option<i64> {
         let number = ShortNumber::parse(text)?;
@@ -51,7 +53,7 @@ impl ShortNumber {
         (is_integer && !(number.is_negative && number.mantissa == 0)).then(|| number.signed(number.mantissa))
     }
 
-    /// The double next to the number; `None` if one operation on exact doubles does not give it.
+    /// Parses the nearest double. Returns `None` if one operation on exact doubles does not result in it.
     #[inline]
     pub(super) fn double(text: &str) -> Option<f64> {
         let number = ShortNumber::parse(text)?;
@@ -62,8 +64,8 @@ impl ShortNumber {
         Some(if number.is_negative { -magnitude } else { magnitude })
     }
 
-    /// The number in units of ten to the power of `-scale`; `None` if it is none of those, or has more digits than
-    /// `precision`.
+    /// Parses a number in units of ten to the power of `-scale`. Returns `None` if it is not a multiple of that unit,
+    /// or has more digits than `precision`.
     #[inline]
     pub(super) fn unscaled(text: &str, precision: u8, scale: i8) -> Option<i64> {
         let number = ShortNumber::parse(text)?;
@@ -77,15 +79,15 @@ impl ShortNumber {
     }
 
     fn signed(self, magnitude: u64) -> i64 {
-        // At most 18 digits.
+        // The number has at most 18 digits.
         let magnitude = magnitude as i64;
         if self.is_negative { -magnitude } else { magnitude }
     }
 }
 
-/// So many digits always fit in 63 bits.
+/// Maximum number of digits that always fit in 63 bits.
 const MOST_DIGITS: usize = 18;
-/// Those that doubles hold exactly, as far as digits behind the point go.
+/// Powers that doubles hold exactly, for all possible digits behind the point.
 const POWERS_OF_TEN: [f64; 19] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
 

@@ -19,21 +19,21 @@ use memchr::memchr;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A value that is none of its type: where in its array it is, and what is wrong.
+/// A value that does not fit its type: its position in the array, and a description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueError {
-    /// Its place, from 0.
+    /// Position of the value, from 0.
     pub at: usize,
-    /// What is wrong.
+    /// A description of what is wrong.
     pub message: String,
 }
 
-/// How strictly texts are understood.
+/// The strictness with which texts are parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strictness {
     /// The type was guessed: a value that would lose its form, such as `007` as a number, is an error.
     Guessed,
-    /// The same, but a number with a fraction is the double next to it.
+    /// As `Guessed`, but a number with a fraction becomes the nearest double.
     Rounded,
     /// The type was asked for.
     Given,
@@ -48,7 +48,7 @@ impl From<Decimals> for Strictness {
     }
 }
 
-/// The values of `texts` as an array of `data_type`, which is not nested. Nulls stay nulls.
+/// Parses `texts` as an array of `data_type`, which is not nested. Nulls stay nulls.
 pub(super) fn typed(
     texts: &impl Texts,
     data_type: &DataType,
@@ -79,7 +79,8 @@ pub(super) fn typed(
     found.map_err(|error| named(error, data_type))
 }
 
-/// Those of types that are not guessed: one function for all kinds of texts, as each kind would take as much code again.
+/// Parses types that are never guessed. It is one function for all kinds of texts, because each kind would generate as
+/// much code again.
 fn rare(texts: &dyn Texts, data_type: &DataType, strictness: Strictness) -> Result<ArrayRef, ValueError> {
     use DataType::*;
     match data_type {
@@ -109,14 +110,14 @@ fn rare(texts: &dyn Texts, data_type: &DataType, strictness: Strictness) -> Resu
         Duration(unit) => durations(texts, *unit),
         Interval(IntervalUnit::MonthDayNano) => match intervals(texts) {
             Ok(array) => Ok(array),
-            // `1 day` and the like.
+            // Intervals such as `1 day`.
             Err(value_error) => cast(&texts.to_array(), data_type).map_err(|_| value_error),
         },
         _ => cast(&texts.to_array(), data_type),
     }
 }
 
-/// An error that only says the text, with the type.
+/// Adds the type to an error that only has the text.
 fn named(value_error: ValueError, data_type: &DataType) -> ValueError {
     match value_error.message.strip_prefix(BARE) {
         Some(text) => ValueError { message: format!("{} is no {data_type}", shortened(text)), ..value_error },
@@ -128,10 +129,10 @@ fn value_error(texts: &(impl Texts + ?Sized), at: usize) -> ValueError {
     ValueError { at, message: format!("{BARE}{}", texts.get(at).unwrap_or_default()) }
 }
 
-/// Marks a message that is nothing but the text.
+/// Marks a message that is only the text.
 const BARE: char = '\0';
 
-/// The values that `parse` makes of the texts; it is an error where it makes none.
+/// Parses texts with `parse`; a text for which it returns `None` is an error.
 fn primitive<T: ArrowPrimitiveType>(
     texts: &(impl Texts + ?Sized),
     parse: impl Fn(&str) -> Option<T::Native>,
@@ -174,12 +175,12 @@ fn float<F: FromStr + Into<f64> + Copy>(text: &str, strictness: Strictness) -> O
         }
     }
     let float: F = text.parse().ok()?;
-    // Only words are infinite: a number that is too large is none of the type.
+    // Only words are infinite: a number that is too large does not fit the type.
     let is_number = || text.bytes().any(|byte| byte.is_ascii_digit());
     (!float.into().is_infinite() || !is_number()).then_some(float)
 }
 
-/// As many digits of a number as doubles give back.
+/// Limit of the numbers whose digits doubles always give back.
 const EXACT_DIGITS: u64 = 1_000_000_000_000_000;
 
 fn double(text: &str, strictness: Strictness) -> Option<f64> {
@@ -236,7 +237,7 @@ fn timestamps(
     let is_utc = zone.is_none_or(|zone| matches!(zone.as_ref(), "UTC" | "Z" | "+00:00" | "Etc/UTC"));
     let parse = |text: &str| {
         let moment = time::moment(text).or_else(|| time::date(text).map(time::Moment::midnight))?;
-        // A local time is no instant, unless the zone is that of UTC, nor is an instant a local time.
+        // A local time is not an instant, unless the zone is UTC, and an instant is not a local time.
         let fits = if moment.has_offset { zone.is_some() } else { is_utc };
         if fits { time::ticks(moment, unit) } else { None }
     };
@@ -263,7 +264,7 @@ fn intervals(texts: &(impl Texts + ?Sized)) -> Result<ArrayRef, ValueError> {
     primitive::<IntervalMonthDayNanoType>(texts, time::interval)
 }
 
-/// Bytes of text with `\xNN` for any byte, as they are written. A backslash that begins nothing of that form is one.
+/// Parses bytes from text with `\xNN` for any byte. A backslash that does not begin such an escape stays a backslash.
 fn bytes(texts: &(impl Texts + ?Sized)) -> LargeBinaryArray {
     let mut out = LargeBinaryBuilder::new();
     let mut unescaped = Vec::new();
@@ -286,7 +287,7 @@ fn bytes(texts: &(impl Texts + ?Sized)) -> LargeBinaryArray {
     out.finish()
 }
 
-/// The byte of the `\xNN` in front.
+/// Returns the byte of a `\xNN` at the beginning.
 fn escaped_byte(text: &[u8]) -> Option<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     match text {
@@ -306,7 +307,7 @@ where
     T::Native: TryFrom<i64>,
 {
     let array = primitive::<T>(texts, |text| match ShortNumber::unscaled(text, precision, scale) {
-        // Where decimals were guessed, a zero with a sign was a double.
+        // When decimals were guessed, a zero with a sign was a double.
         Some(0) if strictness != Strictness::Given && text.starts_with('-') => None,
         None if strictness != Strictness::Given && !is_plain_number(text) => None,
         Some(unscaled) => T::Native::try_from(unscaled).ok(),
@@ -319,13 +320,13 @@ where
     relabelled(&array, T::TYPE_CONSTRUCTOR(precision, scale))
 }
 
-/// The same values as those of a type that differs only in its parameters.
+/// Returns the same values with a type that differs only in its parameters.
 fn relabelled(array: &ArrayRef, data_type: DataType) -> Result<ArrayRef, ValueError> {
     let array = array.to_data().into_builder().data_type(data_type).build();
     array.map(arrow_array::make_array).map_err(|error| ValueError { at: 0, message: message(&error) })
 }
 
-/// Hexadecimal digits, or a UUID in its usual form.
+/// Parses hexadecimal digits, or UUIDs in their usual form, as fixed-size values.
 fn fixed(texts: &(impl Texts + ?Sized), width: i32) -> Result<ArrayRef, ValueError> {
     let mut out = FixedSizeBinaryBuilder::with_capacity(texts.len(), width);
     for at in 0..texts.len() {
@@ -340,14 +341,13 @@ fn fixed(texts: &(impl Texts + ?Sized), width: i32) -> Result<ArrayRef, ValueErr
     Ok(Arc::new(out.finish()))
 }
 
-/// Hexadecimal digits, or a UUID.
+/// Parses hexadecimal digits, or a UUID.
 fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     let is_uuid = text.len() == 36 && [8, 13, 18, 23].iter().all(|at| text.as_bytes()[*at] == b'-');
     if is_uuid { from_hex(&text.replace('-', "")) } else { from_hex(text) }
 }
 
-/// What the arrow crate makes of an array that has the same values in another layout, or of text that is written in few
-/// ways only.
+/// Casts an array with Arrow: one with the same values in another layout, or text that is written in few ways only.
 pub(super) fn cast(array: &dyn Array, to: &DataType) -> Result<ArrayRef, ValueError> {
     if !can_cast_types(array.data_type(), to) {
         return Err(ValueError { at: 0, message: format!("text cannot become {to}") });
@@ -355,7 +355,7 @@ pub(super) fn cast(array: &dyn Array, to: &DataType) -> Result<ArrayRef, ValueEr
     let options = CastOptions { safe: false, ..CastOptions::default() };
     let all = cast_with_options(array, to, &options);
     all.map_err(|error| {
-        // Which one it was, the error does not say.
+        // The error does not tell which value failed.
         let fails = |at: &usize| cast_with_options(&array.slice(*at, 1), to, &options).is_err();
         ValueError { at: (0..array.len()).find(fails).unwrap_or(0), message: message(&error) }
     })

@@ -7,10 +7,10 @@ use arrow_array::{Array, StringArray};
 pub(super) trait Texts {
     fn len(&self) -> usize;
 
-    /// The text at `at`; `None` if it is null.
+    /// Returns the text at `at`, or `None` if it is null.
     fn get(&self, at: usize) -> Option<&str>;
 
-    /// The texts as an array.
+    /// Returns the texts as an array.
     fn to_array(&self) -> StringArray {
         let bytes = (0..self.len()).filter_map(|at| self.get(at)).map(str::len).sum();
         let mut out = StringBuilder::with_capacity(self.len(), bytes);
@@ -34,57 +34,57 @@ impl Texts for StringArray {
     }
 }
 
-/// Where a text stands: in the text of a file, or behind its end in a text beside it.
+/// The place of a text: in the text of a file or, with positions behind its end, in a second text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Its first byte.
+    /// Position of the first byte.
     pub start: u32,
-    /// The byte behind its last.
+    /// Position behind the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// Something that was not there.
+    /// A text that is missing.
     pub(super) const MISSING: Span = Span { start: u32::MAX, end: 0 };
     /// A null.
     pub(super) const NULL: Span = Span { start: u32::MAX, end: 1 };
 
-    /// The range of bytes; both fit in 32 bits, as chunks that are longer are not parsed.
+    /// Creates the span of a byte range. Both ends fit in 32 bits, because longer chunks are not parsed.
     #[inline]
     pub(super) fn new(start: usize, end: usize) -> Self {
         Span { start: start as u32, end: end as u32 }
     }
 
-    /// Whether nothing stands there, or a null.
+    /// Whether the text is missing, or null.
     #[inline]
     pub fn is_null(self) -> bool {
         self.start == u32::MAX
     }
 }
 
-/// The records of a chunk, each the same number of spans.
+/// The records of a chunk, each with the same number of spans.
 #[derive(Debug, Default)]
 pub struct Records {
-    /// The texts of all records, one record behind the other.
+    /// The spans of all records, one record after the other.
     pub spans: Vec<Span>,
-    /// What texts become without their quotes and escapes.
+    /// The texts that had quotes or escapes, without them.
     pub unescaped: Vec<u8>,
 }
 
-/// [`Records`] of valid text.
+/// The [`Records`] of valid text.
 pub struct RecordTexts<'a> {
-    /// How many spans a record has.
+    /// Number of spans of a record.
     pub columns: usize,
-    /// Those of all records.
+    /// The spans of all records.
     pub spans: &'a [Span],
     /// The text of the file.
     pub text: &'a str,
-    /// The text beside it.
+    /// The second text, of unescaped texts.
     pub unescaped: &'a str,
 }
 
 impl<'a> RecordTexts<'a> {
-    /// The text at a span that is not null.
+    /// Returns the text at a span that is not null.
     #[inline]
     pub fn at(&self, span: Span) -> &'a str {
         let (start, end) = (span.start as usize, span.end as usize);
@@ -92,25 +92,25 @@ impl<'a> RecordTexts<'a> {
             Some(start) => self.unescaped.get(start..end - self.text.len()),
             None => self.text.get(start..end),
         };
-        // Spans end at ASCII characters, between which all is valid.
+        // Spans end at ASCII characters, so that the text between is valid.
         text.unwrap_or_default()
     }
 
-    /// Whether a span that is not null is a string of JSON, in quotes.
+    /// Whether a span that is not null is a JSON string, in quotes.
     #[inline]
     pub(super) fn is_string(&self, span: Span) -> bool {
         // Only strings have escapes.
         span.start as usize >= self.text.len() || self.follows(span, b'"')
     }
 
-    /// Whether `byte` stands before a span: of a cell, whether it is quoted.
+    /// Whether `byte` is before a span. For a cell, this shows whether it is quoted.
     #[inline]
     pub(super) fn follows(&self, span: Span, byte: u8) -> bool {
         let before = (span.start as usize).checked_sub(1);
         before.is_some_and(|before| self.text.as_bytes().get(before) == Some(&byte))
     }
 
-    /// The span of a column in a row.
+    /// Returns the span of a column in a row.
     #[inline]
     pub fn span(&self, row: usize, column: usize) -> Span {
         self.spans[row * self.columns + column]

@@ -6,12 +6,12 @@ use arrow_schema::TimeUnit;
 use marquetry_base::datetime_text;
 pub(super) use marquetry_base::datetime_text::{Moment, date, moment, time_of_day};
 
-/// The number of units since 1970; `None` if the unit is too coarse for it or does not reach as far.
+/// Returns the number of units since 1970, or `None` if the unit is too coarse or its range too small.
 pub(super) fn ticks(moment: Moment, unit: TimeUnit) -> Option<i64> {
     units(i128::from(moment.seconds) * 1_000_000_000 + i128::from(moment.nanos), unit)
 }
 
-/// So many nanoseconds in units.
+/// Converts nanoseconds to units, exactly.
 fn units(nanos: i128, unit: TimeUnit) -> Option<i64> {
     let nanos_per_tick = i128::from(1_000_000_000 / per_second(unit));
     if nanos % nanos_per_tick != 0 {
@@ -20,7 +20,7 @@ fn units(nanos: i128, unit: TimeUnit) -> Option<i64> {
     i64::try_from(nanos / nanos_per_tick).ok()
 }
 
-/// Milliseconds since 1970 of a date, or of a local time.
+/// Parses a date or a local time as milliseconds since 1970.
 pub(super) fn date64(text: &str) -> Option<i64> {
     match date(text) {
         Some(days) => Some(i64::from(days) * 86_400_000),
@@ -30,12 +30,12 @@ pub(super) fn date64(text: &str) -> Option<i64> {
     }
 }
 
-/// The number of units of a duration.
+/// Parses a duration as a number of units.
 pub(super) fn duration(text: &str, unit: TimeUnit) -> Option<i64> {
     units(datetime_text::duration(text)?, unit)
 }
 
-/// `P1M2DT3.500S`, or some parts of it; each may have a minus.
+/// Parses an interval such as `P1M2DT3.500S`, or some of its parts. Each part may have a minus.
 pub(super) fn interval(text: &str) -> Option<IntervalMonthDayNano> {
     let (days, clock) = match text.strip_prefix('P')?.split_once('T') {
         Some((days, clock)) => (days, Some(clock)),
@@ -67,12 +67,12 @@ pub(super) fn interval(text: &str) -> Option<IntervalMonthDayNano> {
     Some(IntervalMonthDayNano::new(months, days, nanos.unwrap_or(0)))
 }
 
-/// An integer without a plus.
+/// Parses an integer without a plus.
 fn whole(text: &str) -> Option<i32> {
     if text.starts_with('+') { None } else { text.parse().ok() }
 }
 
-/// Nanoseconds of seconds without a sign, of which at most nine digits are behind the point.
+/// Parses seconds without a sign as nanoseconds. At most nine digits are behind the point.
 fn seconds(text: &str) -> Option<i128> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

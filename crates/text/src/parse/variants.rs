@@ -9,14 +9,14 @@ use arrow_schema::Fields;
 use marquetry_variant::json;
 use std::sync::Arc;
 
-/// Texts of JSON as variants, which have the two `fields` of one that is not shredded. What is not there is NULL; a `null` of JSON is a
-/// variant, too.
+/// Parses JSON texts as variants, with the two `fields` of an unshredded variant. A missing text is NULL, but a JSON
+/// `null` is a variant.
 pub(super) fn variants(texts: &impl Texts, fields: &Fields) -> Result<ArrayRef, ValueError> {
     let (mut metadata, mut values) = (BinaryBuilder::new(), BinaryBuilder::new());
     let mut nulls = NullBufferBuilder::new(texts.len());
     for at in 0..texts.len() {
         nulls.append(texts.get(at).is_some());
-        // What stands where there is none is a variant, too.
+        // A missing value is stored as a variant, too.
         let parsed = json::parse(texts.get(at).unwrap_or("null"));
         let (names, value) =
             parsed.map_err(|error| ValueError { at, message: format!("no VARIANT: {}", error.message()) })?;

@@ -1,17 +1,17 @@
 //! Finds bytes among eight bytes of a text at a time, by arithmetic on words.
 
-/// `byte`, eight times.
+/// Returns a word with `byte` in all eight bytes.
 pub(super) const fn eight_of(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// The high bit of each byte that is 0, exactly.
+/// Returns the high bit of each byte that is 0, exactly.
 #[inline]
 pub(super) const fn zero_bytes(word: u64) -> u64 {
     !(((word & !HIGH_BITS) + !HIGH_BITS) | word | !HIGH_BITS)
 }
 
-/// The high bit of the first byte that is less than `byte`, which is at most 128; bits behind that mean nothing.
+/// Returns the high bit of the first byte that is less than `byte`, which is at most 128. Bits behind it mean nothing.
 #[inline]
 pub(super) const fn first_less(word: u64, byte: u8) -> u64 {
     word.wrapping_sub(eight_of(byte)) & !word & HIGH_BITS

@@ -1,10 +1,10 @@
-//! Numbers of JSON as variants, with all their digits.
+//! Converts JSON numbers to variants, with all their digits.
 
 use crate::decimal::{Decimal, MAX_SCALE};
 use crate::value::Value;
 use marquetry_base::{Error, Result};
 
-/// The number of a text that is one of JSON.
+/// Converts the text of a JSON number.
 pub(super) fn number(text: &str) -> Result<Value<'static>> {
     let number = Number::new(text)?;
     let has_exponent = text.contains(['e', 'E']);
@@ -23,7 +23,8 @@ pub(super) fn number(text: &str) -> Result<Value<'static>> {
     })
 }
 
-/// The number of at most 18 digits, of which `scale` are behind the point; `None` if there are more, or it is a negative zero.
+/// Converts a number of at most 18 digits, of which `scale` are after the decimal point. Returns `None` if there are
+/// more digits, or if it is a negative zero.
 #[inline]
 pub(super) fn small_number(
     is_negative: bool,
@@ -39,7 +40,7 @@ pub(super) fn small_number(
         return Some(small_integer(number));
     }
     let decimal = Decimal { unscaled: number.into(), scale: scale as u8 };
-    // As `decimal` has it.
+    // The same choice as in `decimal`.
     Some(match digits < 1_000_000_000 && scale <= 9 {
         true => Value::Decimal4(decimal),
         false => Value::Decimal8(decimal),
@@ -59,11 +60,11 @@ fn small_integer(number: i64) -> Value<'static> {
     }
 }
 
-/// A number as digits: these, times ten to the power of the exponent.
+/// A number as digits, multiplied by ten to the power of the exponent.
 #[derive(Debug, Clone)]
 struct Number {
     is_negative: bool,
-    /// Without zeros in front.
+    /// Without leading zeros.
     digits: String,
     exponent: i64,
 }
@@ -84,7 +85,7 @@ impl Number {
         if whole.is_empty() || !is_number(whole) || !is_number(fraction) {
             return Err(wrong());
         }
-        // An exponent beyond 64 bits is that of a zero, or of no number that anything holds.
+        // An exponent beyond 64 bits belongs to a zero, or to a number that no type can hold.
         let exponent = exponent.map_or(0, |exponent| {
             let limit = if exponent.starts_with('-') { i64::MIN / 2 } else { i64::MAX / 2 };
             exponent.parse::<i64>().unwrap_or(limit).clamp(i64::MIN / 2, i64::MAX / 2)
@@ -94,7 +95,7 @@ impl Number {
         Ok(Number { is_negative, digits, exponent: exponent - fraction.len() as i64 })
     }
 
-    /// Without zeros at the end, which tell nothing of how large it is.
+    /// Removes trailing zeros, which do not change the number.
     fn normalized(&self) -> Self {
         let digits = self.digits.trim_end_matches('0');
         let zeros = (self.digits.len() - digits.len()) as i64;
@@ -107,7 +108,7 @@ impl Number {
         (a.is_negative, &a.digits, a.exponent) == (b.is_negative, &b.digits, b.exponent)
     }
 
-    /// The integer or decimal of exactly these digits.
+    /// Returns the integer or decimal of exactly these digits.
     fn exact(&self) -> Option<Value<'static>> {
         let zeros = usize::try_from(self.exponent.max(0)).ok()?;
         let scale = u8::try_from((-self.exponent).max(0)).ok().filter(|scale| *scale <= MAX_SCALE)?;
@@ -131,7 +132,7 @@ fn integer(number: i128) -> Value<'static> {
     }
 }
 
-/// The narrowest decimal. Its precision is at least its scale.
+/// Returns the narrowest decimal. Its precision is at least its scale.
 fn decimal(number: Decimal) -> Value<'static> {
     let digits =
         number.unscaled.unsigned_abs().checked_ilog10().map_or(1, |log| log + 1).max(number.scale.into());
@@ -162,7 +163,7 @@ mod tests {
             ("1.5E-3", Value::Double(0.0015)),
             ("1e300", Value::Double(1e300)),
             ("0e999999999999999999999", Value::Double(0.0)),
-            // 2^53 + 1 is no double.
+            // No double equals 2^53 + 1.
             ("9.007199254740993e15", Value::Decimal16(decimal(9_007_199_254_740_993, 0))),
         ] {
             let found = number(text).unwrap();

@@ -1,4 +1,4 @@
-//! Reads JSON as variants.
+//! Parses JSON as variants.
 
 use super::number::{number, small_number};
 use super::signs::plain_len;
@@ -7,23 +7,23 @@ use crate::value::Value;
 use crate::writer::Writer;
 use marquetry_base::{Error, Result};
 
-/// The metadata and the value of a JSON text, by the rules of [`json`](crate::json).
+/// Parses a JSON text by the rules of [`json`](crate::json). Returns the metadata and the value.
 ///
 /// # Errors
 ///
-/// If it is not one JSON value, an object has a name twice, a number fits nothing, or it is deeper than
-/// [`MAX_DEPTH`](crate::MAX_DEPTH).
+/// If the text is not one JSON value, an object has a name twice, no type can hold a number, or the nesting is deeper
+/// than [`MAX_DEPTH`](crate::MAX_DEPTH).
 pub fn parse(text: &str) -> Result<(Vec<u8>, Vec<u8>)> {
     let mut writer = Writer::new();
     parse_into(text, &mut writer)?;
     writer.finish()
 }
 
-/// Writes the value of a JSON text where one is due.
+/// Parses a JSON text and writes its value to `writer`, where a value must be due.
 ///
 /// # Errors
 ///
-/// As [`parse`]; what was written before the error stays.
+/// As [`parse`]. Parts written before the error stay.
 pub fn parse_into(text: &str, writer: &mut Writer) -> Result<()> {
     let mut reader = Reader { text, at: 0, unescaped: String::new() };
     reader.skip_blanks();
@@ -37,7 +37,7 @@ pub fn parse_into(text: &str, writer: &mut Writer) -> Result<()> {
     })
 }
 
-/// What is wrong, and where, is said by a reader that was made for that.
+/// Lets `serde_json` find out what is wrong, and where.
 #[cold]
 fn not_json(text: &str) -> Error {
     match serde_json::from_str::<serde_json::Value>(text) {
@@ -46,15 +46,15 @@ fn not_json(text: &str) -> Error {
     }
 }
 
-/// A JSON text, read from front to back.
+/// A reader of a JSON text, from front to back.
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// The last text that had escapes.
+    /// The last text that had escapes, without them.
     unescaped: String,
 }
 
-/// Why a text was not read.
+/// The reason why a text could not be read.
 enum Failure {
     NotJson,
     Other(Error),
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         Ok(writer.end()?)
     }
 
-    /// Whether `end` comes, or else a comma, behind which something comes.
+    /// Reads `end` or a comma. Returns whether it was `end`.
     #[inline]
     fn is_over(&mut self, end: u8) -> Result<bool, Failure> {
         self.skip_blanks();
@@ -138,12 +138,12 @@ impl<'a> Reader<'a> {
         Ok(writer.write(value)?)
     }
 
-    /// The text between the quotes of which the first one is next.
+    /// Reads a string, whose opening quote is next.
     #[inline]
     fn string(&mut self) -> Result<&str, Failure> {
         let start = self.at + 1;
         let end = start + plain_len(&self.text.as_bytes()[start..]);
-        // A byte of ASCII is there, before which a text can be cut.
+        // This byte is ASCII, so the text can be cut before it.
         if self.text.as_bytes().get(end) == Some(&b'"') {
             self.at = end + 1;
             return Ok(&self.text[start..end]);
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands behind a backslash.
+    /// Reads the character that follows a backslash.
     fn escaped(&mut self) -> Option<char> {
         self.at += 1;
         Some(match self.text.as_bytes().get(self.at - 1)? {
@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
             b'u' => {
                 let unit = self.utf16_unit()?;
                 let units = match unit {
-                    // The first of two, of which the other one must come.
+                    // The first half of a surrogate pair; the second must follow.
                     0xd800..=0xdbff if self.text.as_bytes()[self.at..].starts_with(b"\\u") => {
                         self.at += 2;
                         vec![unit, self.utf16_unit()?]
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
         let mut digits = Digits { number: 0, count: 0 };
         let first = self.at;
         self.at += digits.read(&bytes[first..]);
-        // A zero in front is the only digit before the point.
+        // A leading zero must be the only digit before the decimal point.
         if self.at == first || bytes[first] == b'0' && self.at > first + 1 {
             return Err(Failure::NotJson);
         }
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Goes behind a byte of ASCII, if it is next.
+    /// Consumes an ASCII byte if it is next.
     #[inline]
     fn take(&mut self, byte: u8) -> bool {
         let is_next = self.peek() == Some(byte);
@@ -266,14 +266,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Digits as a number, which is right as long as there are not too many.
+/// Digits as a number. The number is right as long as there are at most 19 digits.
 struct Digits {
     number: u64,
     count: usize,
 }
 
 impl Digits {
-    /// Reads digits, and says how many there are.
+    /// Reads digits and returns how many there are.
     #[inline]
     fn read(&mut self, bytes: &[u8]) -> usize {
         let mut count = 0;

@@ -1,9 +1,9 @@
 //! Finds the first character of a text that JSON escapes: a quote, a backslash, a control character.
 
-/// How many bytes of a text stand for themselves between the quotes of JSON: up to the first quote, backslash or control character.
+/// Counts the bytes of a text that need no escape in JSON, up to the first quote, backslash or control character.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
-    // PERF: eight bytes at a time; the lowest bit that is set tells the first byte that is none.
+    // PERF: eight bytes at a time. The lowest set bit marks the first byte that needs an escape.
     let mut at = 0;
     while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         let word = u64::from_le_bytes(*word);
@@ -33,7 +33,7 @@ mod tests {
             for place in 0..20 {
                 let mut bytes = vec![b'x'; 25];
                 bytes[place] = sign;
-                // What comes behind makes no difference.
+                // Bytes after the first one that needs an escape make no difference.
                 bytes[22] = b'"';
                 let is_plain = sign >= 0x20 && sign != b'"' && sign != b'\\';
                 assert_eq!(plain_len(&bytes), if is_plain { 22 } else { place }, "{sign} at {place}");

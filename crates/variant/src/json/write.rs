@@ -12,18 +12,18 @@ use marquetry_base::datetime_text::{format_date, format_time};
 use marquetry_base::{Error, Result, push_uuid};
 use std::fmt::Write;
 
-/// The value as JSON text, by the rules of [`json`](crate::json).
+/// Returns the value as JSON text, by the rules of [`json`](crate::json).
 ///
 /// # Errors
 ///
-/// As [`Variant::validate`]: all of the value is looked at.
+/// If a part of the value is damaged: all of it is read.
 pub fn to_string(variant: Variant<'_>) -> Result<String> {
     let mut out = String::new();
     write_to(variant, &mut out)?;
     Ok(out)
 }
 
-/// Appends the value as JSON text. What was appended before an error stays.
+/// Appends the value as JSON text. Text appended before an error stays.
 ///
 /// # Errors
 ///
@@ -32,11 +32,11 @@ pub fn write_to(variant: Variant<'_>, out: &mut String) -> Result<()> {
     write_below(variant, out, 0)
 }
 
-/// Appends a value that holds no others.
+/// Appends a value that contains no others.
 ///
 /// # Errors
 ///
-/// If it is an object or an array, or a time beyond a day.
+/// If the value is an object or an array, or a time that is not within a day.
 pub fn write_value_to(value: &Value<'_>, out: &mut String) -> Result<()> {
     match value {
         Value::Object(_) | Value::Array(_) => {
@@ -46,7 +46,7 @@ pub fn write_value_to(value: &Value<'_>, out: &mut String) -> Result<()> {
     }
 }
 
-/// Appends a text in quotes, as names of fields have it, too.
+/// Appends a text in quotes, for strings and field names.
 pub fn write_text_to(text: &str, out: &mut String) {
     write_text(text, out);
 }
@@ -128,7 +128,7 @@ fn push(out: &mut String, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// PERF: what stands for itself is copied as it is.
+/// PERF: stretches without escapes are copied as they are.
 fn write_text(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
@@ -148,17 +148,17 @@ fn write_text(text: &str, out: &mut String) {
                 let _ = write!(out, "\\u{:04x}", u32::from(other));
             }
         }
-        // All of these are of ASCII.
+        // All characters that are escaped are ASCII.
         rest = &behind[1..];
     }
     out.push('"');
 }
 
-/// PERF: numbers of up to 64 bits without what formats can do besides.
+/// PERF: numbers of up to 64 bits avoid the general formatting code.
 fn write_decimal(number: &Decimal, out: &mut String) {
     let scale = usize::from(number.scale);
     let Ok(magnitude) = u64::try_from(number.unscaled.unsigned_abs()) else {
-        // Text takes whatever is written.
+        // Writing to a string never fails.
         let _ = write!(out, "{number}");
         return;
     };
@@ -184,7 +184,7 @@ fn not_finite(number: f64) -> &'static str {
     }
 }
 
-/// Of ticks since 1970, of which a second has so many.
+/// Formats ticks since 1970-01-01, of which there are `per_second` in a second.
 fn moment(ticks: i64, per_second: i64) -> String {
     let (seconds, rest) = (ticks.div_euclid(per_second), ticks.rem_euclid(per_second));
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));

@@ -8,7 +8,7 @@ use marquetry_base::Result;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// How a shredding is inferred.
+/// Options for inferring a shredding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InferShreddingOptions {
     max_rows: usize,
@@ -33,55 +33,55 @@ impl Default for InferShreddingOptions {
 }
 
 impl InferShreddingOptions {
-    /// The default ones: 4,096 rows or 64 MiB, fields of a tenth of the rows, 300 columns.
+    /// Creates the default options: 4,096 rows or 64 MiB, fields in a tenth of the rows, 300 columns.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Most values in the sample. Default 4,096.
+    /// Sets the maximum number of values in the sample. Default 4,096.
     pub fn with_max_rows(mut self, rows: usize) -> Self {
         self.max_rows = rows;
         self
     }
 
-    /// Bytes of values after which the sample ends. Default 64 MiB.
+    /// Sets the number of bytes of values after which the sample ends. Default 64 MiB.
     pub fn with_max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// The share of the sample, 0 to 1, in which a field has to have its most common type; in an array it is the share of
-    /// the elements. Default 0.1.
+    /// Sets the share of the sample, 0 to 1, in which a field must have its most common type. Inside an array, it is
+    /// the share of the elements. Default 0.1.
     pub fn with_min_share(mut self, share: f64) -> Self {
         self.min_share = share.clamp(0.0, 1.0);
         self
     }
 
-    /// Most [columns](Shredding::columns); fields that more rows have come first. Default 300, at most
-    /// [`MAX_SHREDDED_COLUMNS`].
+    /// Sets the maximum number of [columns](Shredding::columns). Fields that more rows have take precedence. Default
+    /// 300, at most [`MAX_SHREDDED_COLUMNS`].
     pub fn with_max_columns(mut self, columns: usize) -> Self {
         self.max_columns = columns.min(MAX_SHREDDED_COLUMNS);
         self
     }
 
-    /// Most objects and arrays inside each other. Default and maximum [`MAX_SHREDDING_DEPTH`].
+    /// Sets the maximum number of nested objects and arrays. Default and maximum [`MAX_SHREDDING_DEPTH`].
     pub fn with_max_depth(mut self, depth: usize) -> Self {
         self.max_depth = depth.min(MAX_SHREDDING_DEPTH);
         self
     }
 
-    /// Whether integers and decimals of another width in binary are of another type. Default false: integers become `int64`,
-    /// decimals have at least 18 digits, so that values behind the sample fit, too.
+    /// Sets whether integers and decimals of different widths are different types. Default false: integers become
+    /// `int64`, and decimals have at least 18 digits, so that values after the sample fit, too.
     pub fn with_exact_widths(mut self, exact: bool) -> Self {
         self.exact_widths = exact;
         self
     }
 }
 
-/// Looks at values, and says how they are best shredded.
+/// Infers from a sample of values how they are best shredded.
 ///
-/// At each place the most common type wins. What fewer rows have than the options want stays in binary, and so do nulls, whose
-/// type nobody knows.
+/// At each place the most common type wins. Values that fewer rows have than the options require stay in binary, and so
+/// do nulls, which have no type.
 ///
 /// ```
 /// use marquetry_variant::{InferShreddingOptions, ShreddingInference, Variant, json};
@@ -102,28 +102,28 @@ pub struct ShreddingInference {
     bytes: usize,
 }
 
-/// What was seen at one place of the values.
+/// The kinds of values that were seen at one place.
 #[derive(Debug, Default)]
 struct Place {
     kinds: Kinds,
     fields: BTreeMap<String, Place>,
     element: Option<Box<Place>>,
-    /// Values that were seen, nulls included.
+    /// Number of values that were seen, including nulls.
     values: u64,
 }
 
 impl ShreddingInference {
-    /// Nothing was seen yet.
+    /// Creates an empty sample.
     pub fn new(options: InferShreddingOptions) -> Self {
         ShreddingInference { options, root: Place::default(), places: 0, bytes: 0 }
     }
 
-    /// Whether the sample is as large as the options want.
+    /// Whether the sample is as large as the options allow.
     pub fn is_full(&self) -> bool {
         self.root.values >= self.options.max_rows as u64 || self.bytes >= self.options.max_bytes
     }
 
-    /// Looks at a value; does nothing once the sample is [full](Self::is_full).
+    /// Adds a value to the sample. Does nothing once the sample is [full](Self::is_full).
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl ShreddingInference {
         self.root.add(variant, &self.options, &mut self.places, 0)
     }
 
-    /// The shredding; `None` if there is nothing that enough values have in common.
+    /// Returns the shredding; `None` if no type is common enough.
     pub fn shredding(&self) -> Option<Shredding> {
         let mut candidates =
             Candidates { least: self.options.min_share, all: Vec::new(), waiting: BinaryHeap::new() };
@@ -216,13 +216,13 @@ impl Place {
 /// A place that may be shredded.
 #[derive(Clone, Copy)]
 struct Candidate<'a> {
-    /// Which of the chosen ones it is inside of.
+    /// The index of the chosen place that contains it.
     parent: Option<usize>,
     name: &'a str,
     place: &'a Place,
-    /// The number of values that its share is one of: all, or those of the array around it.
+    /// The number of values that the share refers to: all values, or those in the array around it.
     of: u64,
-    /// The share that these have of all.
+    /// The share that these values have among all.
     weight: f64,
 }
 
@@ -233,10 +233,10 @@ impl<'a> Candidate<'a> {
 }
 
 struct Candidates<'a> {
-    /// The least share.
+    /// The minimum share.
     least: f64,
     all: Vec<Candidate<'a>>,
-    /// By share, in bits that are in the order of the numbers; of the same share the one that came first.
+    /// The candidates by share, as bits that have the order of the numbers. Of equal shares, the earliest candidate comes first.
     waiting: BinaryHeap<(u64, Reverse<usize>)>,
 }
 
@@ -250,7 +250,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The one that most rows have, and its share of all.
+    /// Takes the candidate that most rows have, and its share among all rows.
     fn next(&mut self) -> Option<(f64, Candidate<'a>)> {
         let (share, Reverse(at)) = self.waiting.pop()?;
         Some((f64::from_bits(share), self.all[at]))
@@ -263,7 +263,7 @@ struct Chosen<'a> {
     children: Vec<(&'a str, usize)>,
 }
 
-/// The shape of a chosen place; `None` if nothing in it is.
+/// Returns the shape of a chosen place; `None` if nothing in it is shredded.
 fn shape(chosen: &[Chosen<'_>], at: usize) -> Option<Shredding> {
     let Chosen { kind, children } = &chosen[at];
     match kind {
@@ -281,7 +281,7 @@ fn shape(chosen: &[Chosen<'_>], at: usize) -> Option<Shredding> {
     }
 }
 
-/// Places that are looked at: what comes after them is not shredded.
+/// Maximum number of fields that are tracked. Fields seen after that are not shredded.
 const MAX_PLACES: usize = 20_000;
 
 #[cfg(test)]

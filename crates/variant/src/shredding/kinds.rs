@@ -4,7 +4,7 @@ use super::shape::PrimitiveType;
 use crate::decimal::Decimal;
 use crate::value::Value;
 
-/// What a value can be shredded as.
+/// A kind of values that can be shredded together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Object,
@@ -12,12 +12,12 @@ pub(super) enum Kind {
     Primitive(PrimitiveType),
 }
 
-/// How often each kind was seen. There are few.
+/// How often each kind was seen. There are only few kinds.
 #[derive(Debug, Default)]
 pub(super) struct Kinds(Vec<(Kind, u64)>);
 
 impl Kinds {
-    /// Counts a value; null is of no kind.
+    /// Counts a value. A null has no kind.
     pub(super) fn add(&mut self, value: &Value<'_>, exact_widths: bool) {
         let Some(kind) = kind(value, exact_widths) else { return };
         match self.0.iter_mut().find(|(known, _)| is_together(*known, kind, exact_widths)) {
@@ -29,13 +29,13 @@ impl Kinds {
         }
     }
 
-    /// The most common kind, and how often it was seen; of several the one that was seen first.
+    /// Returns the most common kind and its count. Of equally common kinds, it is the one seen first.
     pub(super) fn most_common(&self) -> Option<(Kind, u64)> {
         self.0.iter().rev().max_by_key(|(_, count)| *count).copied()
     }
 }
 
-/// Decimals of the same scale are of one kind, in which the one with more digits decides how wide it is.
+/// Whether two kinds are counted as one. Decimals of the same scale are, and the larger precision wins.
 fn is_together(known: Kind, kind: Kind, exact_widths: bool) -> bool {
     use PrimitiveType::Decimal;
     match (known, kind) {
@@ -86,8 +86,8 @@ fn kind(value: &Value<'_>, exact_widths: bool) -> Option<Kind> {
     }))
 }
 
-/// A decimal type of at least so many digits. Parquet's have no more digits behind the point than they have: so there are decimals
-/// of the format that no type of just their width holds.
+/// Returns a decimal type of at least `precision` digits. In Parquet the scale must not exceed the precision, so no
+/// type of just this width can hold some decimals of VARIANT.
 fn decimal(number: &Decimal, precision: u8, exact_widths: bool) -> Option<PrimitiveType> {
     let scale = number.scale;
     match scale > precision {

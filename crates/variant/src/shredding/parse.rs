@@ -44,7 +44,7 @@ impl<'a> Parser<'a> {
         self.word()
     }
 
-    /// Behind the `{`.
+    /// Parses an object, after its `{`.
     fn object(&mut self, depth: usize) -> Result<Shredding> {
         let mut fields = BTreeMap::new();
         loop {
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
                 return Err(self.wrong("a field that stands there twice"));
             }
             match (self.takes(','), self.takes('}')) {
-                // A comma may stand behind the last.
+                // A comma may follow the last field.
                 (_, true) => return Ok(Shredding::Object(fields)),
                 (true, false) => {}
                 (false, false) => return Err(self.wrong("a comma or } is wanted")),
@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A type by the names that schemas have for it, and those of SQL.
+/// Returns the type of a name. Accepts the names that schemas use, and those of SQL.
 fn primitive(word: &str, arguments: &[&str]) -> Option<PrimitiveType> {
     Some(match (word, arguments) {
         ("boolean" | "bool", []) => PrimitiveType::Boolean,

@@ -5,10 +5,10 @@ use marquetry_base::{Error, Result, quote_name};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The shape that values of a VARIANT are shredded into: what fits it stands in typed columns, with encodings and statistics of
-/// their own; what does not stays in binary beside them.
+/// The shape that values of a VARIANT are shredded into. Values that fit it are stored in typed columns, with encodings
+/// and statistics of their own; all others stay in binary beside them.
 ///
-/// As text a type is a word, an object has its fields in `{ }`, an array the type of its elements in `[ ]`:
+/// As text, a primitive type is a word, an object has its fields in `{ }`, and an array has the type of its elements in `[ ]`:
 ///
 /// | text | values | stored as |
 /// |---|---|---|
@@ -35,17 +35,17 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shredding {
-    /// Values of any kind in binary, with nothing typed beside them.
+    /// Values of any kind in binary, without a typed column.
     Variant,
-    /// Values of one type that hold no others.
+    /// Values of one type that contain no others.
     Primitive(PrimitiveType),
-    /// Objects, of which these fields are shredded.
+    /// Objects of which these fields are shredded.
     Object(BTreeMap<String, Shredding>),
-    /// Arrays, whose elements are all shredded in the same way.
+    /// Arrays whose elements are all shredded in the same way.
     Array(Box<Shredding>),
 }
 
-/// A type that values are shredded as; these are all that the format has.
+/// A type that values can be shredded as. These are all types that the format allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PrimitiveType {
     /// True or false.
@@ -58,15 +58,15 @@ pub enum PrimitiveType {
     Int32,
     /// An integer of 64 bits.
     Int64,
-    /// A floating point number of 32 bits.
+    /// A 32-bit floating-point number.
     Float,
-    /// A floating point number of 64 bits.
+    /// A 64-bit floating-point number.
     Double,
     /// A decimal.
     Decimal {
-        /// Most digits: 1 to 38.
+        /// Maximum number of digits: 1 to 38.
         precision: u8,
-        /// How many of the digits are behind the point: 0 to `precision`.
+        /// Number of digits after the decimal point: 0 to `precision`.
         scale: u8,
     },
     /// Days since 1970-01-01.
@@ -75,11 +75,11 @@ pub enum PrimitiveType {
     Time,
     /// Microseconds since 1970-01-01T00:00:00Z.
     TimestampMicros,
-    /// Microseconds since 1970-01-01T00:00:00, of no time zone.
+    /// Microseconds since 1970-01-01T00:00:00, without a time zone.
     LocalTimestampMicros,
     /// Nanoseconds since 1970-01-01T00:00:00Z.
     TimestampNanos,
-    /// Nanoseconds since 1970-01-01T00:00:00, of no time zone.
+    /// Nanoseconds since 1970-01-01T00:00:00, without a time zone.
     LocalTimestampNanos,
     /// Bytes.
     Binary,
@@ -90,8 +90,8 @@ pub enum PrimitiveType {
 }
 
 impl Shredding {
-    /// The number of Parquet columns, `metadata` left aside: each place has one for values that do not fit, and each type one
-    /// for those that do.
+    /// The number of Parquet columns, without `metadata`. Each place has one for values that do not fit, and each
+    /// primitive type one for values that do.
     pub fn columns(&self) -> usize {
         match self {
             Shredding::Variant => 1,
@@ -101,7 +101,7 @@ impl Shredding {
         }
     }
 
-    /// Objects and arrays inside each other.
+    /// The number of nested objects and arrays.
     pub fn depth(&self) -> usize {
         match self {
             Shredding::Variant | Shredding::Primitive(_) => 0,
@@ -110,14 +110,14 @@ impl Shredding {
         }
     }
 
-    /// Whether a column of VARIANT can be shredded like this.
+    /// Checks that a column of VARIANT can be shredded like this.
     ///
     /// # Errors
     ///
-    /// If it has more than [`MAX_SHREDDED_COLUMNS`] columns, is deeper than [`MAX_SHREDDING_DEPTH`], or has an object without
-    /// fields or a decimal of a precision or scale that there is not.
+    /// If it has more than [`MAX_SHREDDED_COLUMNS`] columns, is nested deeper than [`MAX_SHREDDING_DEPTH`], or has an
+    /// object without fields or a decimal with an invalid precision or scale.
     pub fn check(&self) -> Result<()> {
-        // What is too deep is not walked over.
+        // Comes first, because counting columns would recurse into a shape that is too deep.
         self.check_below(0)?;
         match self.columns() {
             0..=MAX_SHREDDED_COLUMNS => Ok(()),
@@ -210,9 +210,8 @@ impl fmt::Display for PrimitiveType {
     }
 }
 
-/// Columns of one shredding, at most. Each has pages, statistics and a place in the footer, of each row group.
+/// Maximum number of columns in a shredding. Each column has pages, statistics and an entry in the footer for each row group.
 pub const MAX_SHREDDED_COLUMNS: usize = 1000;
 
-/// Objects and arrays inside each other in a shredding, at most: an array takes three fields of a schema, which may have 128
-/// inside each other.
+/// Maximum number of nested objects and arrays in a shredding. An array takes three levels of the schema, which may have 128.
 pub const MAX_SHREDDING_DEPTH: usize = 40;

@@ -60,8 +60,8 @@ fn the_number_of_threads_changes_nothing() {
     }
 }
 
-/// One bit of a footer makes a column required. Its pages tell that they have levels: numbers by their length, others once they are
-/// decompressed.
+/// One bit of a footer makes a column required. Its pages show that they have levels: numbers by their length, others
+/// once they are decompressed.
 #[test]
 fn levels_in_a_required_column_are_found() {
     for (codec, encoding, levels) in [

@@ -20,7 +20,7 @@ const KEY: &[u8] = b"0123456789012345";
 const COLUMN_KEY: &[u8] = b"1234567890123450";
 /// The column of [`Make::ints`].
 const COLUMN: &str = "x";
-/// By this the tests know that a file has the key.
+/// By this the tests recognize that a file has the key metadata.
 pub(crate) const KEY_METADATA: &[u8] = b"the key of the tests";
 
 pub(crate) fn keys() -> Arc<FileDecryptionProperties> {
@@ -35,7 +35,7 @@ fn encrypted(has_plain_footer: bool) -> Bytes {
     encrypted_with(has_plain_footer, |builder| builder)
 }
 
-/// The same, of which the column has a key of its own.
+/// The same file, with a key of its own for the column.
 fn with_column_key() -> Bytes {
     encrypted_with(true, |builder| builder.with_column_key(COLUMN, COLUMN_KEY.to_vec()))
 }
@@ -44,7 +44,7 @@ fn encrypted_with(
     has_plain_footer: bool,
     keys: impl FnOnce(EncryptionPropertiesBuilder) -> EncryptionPropertiesBuilder,
 ) -> Bytes {
-    // A checksum would tell before the tag does.
+    // A checksum would fail before the tag does.
     let mut make = Make::ints();
     make.layout.checksums = false;
     let plain = make.good().finish();
@@ -77,7 +77,7 @@ fn with_plain_statistics(file: &Bytes) -> Bytes {
     })
 }
 
-/// Another footer, whose signature is right.
+/// Replaces the footer by another one, with a right signature.
 fn resigned(file: &Bytes, change: impl FnOnce(&mut FileMetaData)) -> Bytes {
     let FooterTail::Plain { metadata_len } = FooterTail::parse(file.last_chunk().unwrap()).unwrap() else {
         panic!()
@@ -96,7 +96,7 @@ fn resigned(file: &Bytes, change: impl FnOnce(&mut FileMetaData)) -> Bytes {
     [&file[..start], &footer, &signature, &tail].concat().into()
 }
 
-/// What the footer says of the column was sealed for another place.
+/// The metadata of the column was encrypted for another place.
 fn with_changed_column() -> Bytes {
     resigned(&with_column_key(), |metadata| {
         let module = metadata.row_groups[0].columns[0].encrypted_column_metadata.as_mut().unwrap();

@@ -139,7 +139,7 @@ pub(crate) fn optional_strings(values: &[Option<&[u8]>], max_def: u8) -> Column 
     }
 }
 
-/// A list of structs, of which one field has the second element in another row.
+/// A list of structs, in one field of which the second element is in another row.
 fn siblings() -> Make {
     let mut make = list();
     make.schema = vec![
@@ -210,7 +210,7 @@ pub(crate) fn chunk() -> Vec<Case> {
     ]
 }
 
-/// A file, and another one behind it whose footer speaks of the first: as if it had been put there twice.
+/// A file, and behind it another one whose footer describes the first, as if the file had been appended to itself.
 pub(crate) fn two_files() -> Bytes {
     let one = Make::ints().good().finish();
     Bytes::from([&one[..], &one[..]].concat())

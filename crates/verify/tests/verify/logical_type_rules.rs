@@ -29,7 +29,7 @@ pub(crate) fn variants() -> Vec<Case> {
         ("variant-group", variant("typed", |_| ())),
         ("variant-typed-value", variant("typed_value", |typed| typed.logical_type = Some(unsigned))),
         ("variant-metadata", shredded(&[2, 0, 0], &[None], &[Some(7)])),
-        // A string of two bytes, of which one is there.
+        // A string of two bytes, only one of which is there.
         ("variant-value", shredded(&[1, 0, 0], &[Some(&[2 << 2 | 1, b'a'])], &[None])),
         ("variant-residual", shredded(&[1, 0, 0], &[Some(&[0])], &[Some(7)])),
         ("variant-residual", shredded_object(&[OBJECT_OF_A])),
@@ -37,7 +37,7 @@ pub(crate) fn variants() -> Vec<Case> {
     ]
 }
 
-/// FILE of values with these fields, each a text of `uri`, an offset and a size, of a checksum, and bytes.
+/// FILE values with these fields: a `uri`, an offset and a size, a checksum, and bytes.
 fn files(values: &[FileRow], edit: impl FnOnce(&mut Vec<SchemaElement>)) -> Bytes {
     let texts = |of: fn(&FileRow) -> Option<&'static [u8]>| {
         optional_strings(&values.iter().map(of).collect::<Vec<_>>(), 1)
@@ -97,7 +97,7 @@ pub(crate) fn file_references() -> Vec<Case> {
         ("file-value", of(FileRow { offset: Some(0), size: Some(1 << 40), ..row })),
         ("file-value", of(FileRow { offset: Some(u64::MAX), size: Some(2), ..row })),
         ("file-value", of(FileRow { uri, checksum: Some(b"MD5:00"), ..row })),
-        // Of the first bytes, which are PAR1.
+        // A checksum of the first bytes, which are PAR1.
         (
             "file-checksum",
             of(FileRow { offset: Some(0), size: Some(4), checksum: Some(b"CRC32:00000000"), ..row }),
@@ -122,7 +122,7 @@ const NAMES: &[u8] = &[1, 2, 0, 1, 2, b'a', b'b'];
 const OBJECT_OF_A: &[u8] = &[2, 1, 0, 0, 1, 0];
 const OBJECT_OF_B: &[u8] = &[2, 1, 1, 0, 1, 0];
 
-/// A VARIANT of these values, of which the last are integers.
+/// A VARIANT of these values; those of the last column are integers.
 fn shredded(metadata: &[u8], values: &[Option<&[u8]>], typed: &[Option<u64>]) -> Bytes {
     let mut make = Make::strings(&vec![metadata; values.len()]);
     let annotation = LogicalType::Variant { specification_version: Some(1) };
@@ -141,7 +141,7 @@ fn shredded(metadata: &[u8], values: &[Option<&[u8]>], typed: &[Option<u64>]) ->
     make.good().finish()
 }
 
-/// A VARIANT of objects of which `a` is shredded, null, and the rest is given.
+/// A VARIANT of objects whose field `a` is shredded and null; the rest is given.
 fn shredded_object(rest: &[&[u8]]) -> Bytes {
     let mut make = Make::strings(&vec![NAMES; rest.len()]);
     let annotation = LogicalType::Variant { specification_version: Some(1) };
@@ -164,7 +164,7 @@ fn shredded_object(rest: &[&[u8]]) -> Bytes {
     make.good().finish()
 }
 
-/// VARIANTs that are ones.
+/// VARIANTs that are valid.
 pub(crate) fn good_variants() -> Vec<(&'static str, Bytes)> {
     vec![
         ("a variant", variant("typed_value", |_| ())),

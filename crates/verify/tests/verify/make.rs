@@ -37,7 +37,7 @@ impl Make {
         Make::flat(Column::ints(0..10), Layout { cuts: vec![5], ..Layout::default() })
     }
 
-    /// The same, of which the page at 5 has a null.
+    /// The same, with a null in the page at 5.
     pub(crate) fn optional() -> Make {
         let words: Vec<_> = (0..10).map(|i| (i != 5).then_some(i)).collect();
         Make::flat(
@@ -83,7 +83,7 @@ impl Make {
         self.of(|_| ())
     }
 
-    /// The file with other pages, and a footer that tells the truth of them.
+    /// The file with other pages, and a footer that describes them correctly.
     pub(crate) fn of(&self, edit: impl FnOnce(&mut Vec<Page>)) -> Made {
         let mut file = File::new(self.schema.clone());
         let mut all = Vec::new();
@@ -127,7 +127,7 @@ impl Made {
         self.file.chunk(0)
     }
 
-    /// Appends an offset index, true but for what `edit` does to it.
+    /// Appends an offset index, which is right except for what `edit` changes.
     pub(crate) fn with_offset_index(mut self, edit: impl FnOnce(&mut OffsetIndex)) -> Made {
         let mut row = 0;
         let mut index = OffsetIndex::default();

@@ -68,7 +68,7 @@ fn a_rule_is_checked_from_its_level_on() {
             let broken = broken(&report(&bytes, level));
             for id in ids.split(' ') {
                 let rule = RULES.iter().find(|rule| rule.id == id).unwrap();
-                // What could not be checked shows where it is looked at.
+                // An unchecked part is reported at the level that reads it.
                 let is_due = rule.level <= level && id != "unchecked";
                 assert!(!is_due || broken.contains(id), "{id} at {}", level.name());
                 assert!(rule.level <= level || !broken.contains(id), "{id} at {}", level.name());
@@ -77,7 +77,7 @@ fn a_rule_is_checked_from_its_level_on() {
     }
 }
 
-/// The file with a footer that lies of each chunk: sizes, kinds of pages, nulls.
+/// The file with a footer that is wrong about each chunk: sizes, kinds of pages, nulls.
 fn with_lies(bytes: &Bytes) -> Option<Bytes> {
     let FooterTail::Plain { metadata_len } = FooterTail::parse(bytes.last_chunk()?).ok()? else {
         return None;
@@ -142,7 +142,7 @@ fn good_files_break_nothing() {
     }
 }
 
-/// A count of suffixes is forgiven to the writer that counts them, in the encoding that has them.
+/// A count of suffixes is accepted from the writer that counts them, in the encoding that has them.
 #[test]
 fn counts_of_suffixes_are_those_of_one_writer() {
     let other = "parquet-mr version 1.15.0";
@@ -228,7 +228,7 @@ fn findings_are_bounded_and_counted() {
         report.omitted.iter().map(|(rule, more)| (rule.id, *more)).collect::<Vec<_>>(),
         [("page-checksum", 7)]
     );
-    // What is not kept is as bad.
+    // Findings that are not kept are as bad.
     let options = VerifyOptions::default().with_findings_per_rule(0);
     let report = verify(Arc::new(bytes), &options).unwrap();
     assert_eq!((report.findings.len(), report.worst()), (0, Some(Severity::Corrupt)));

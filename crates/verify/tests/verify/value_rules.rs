@@ -148,7 +148,7 @@ pub(crate) fn statistics() -> Vec<Case> {
     ]
 }
 
-/// `ab` and `abc` in an encoding, the bytes of which a writer says to be `said`, in the footer and in an offset index.
+/// `ab` and `abc` in an encoding. A writer states their bytes as `said`, in the footer and in an offset index.
 pub(crate) fn with_suffixes(created_by: &str, encoding: i32, said: i64) -> Bytes {
     let mut make = Make::strings(&[b"ab", b"abc"]);
     make.layout.encoding = encoding;
@@ -180,7 +180,7 @@ fn set_statistics(page: &mut Page, statistics: impl Fn(i64) -> Option<Statistics
     }
 }
 
-/// A filter of some values, the length of which is said to be `more` than it is.
+/// A filter of some values, whose stated length is too large by `more`.
 fn with_bloom(values: std::ops::Range<i32>, more: i32) -> Bytes {
     Make::ints().good().edited(|made| {
         let mut filter = BloomFilter::new(100, 0.0001);
@@ -273,8 +273,8 @@ pub(crate) fn sorting() -> Vec<Case> {
     vec![("sorting-column", sorted_by(7, false)), ("sorting-order", sorted_by(0, true))]
 }
 
-/// Null counts in page headers that are wrong, and whether that shows without decompressing: levels of V1 pages are
-/// compressed with the values.
+/// Wrong null counts in page headers, and whether that shows without decompressing: levels of V1 pages are compressed
+/// with the values.
 pub(crate) fn wrong_null_counts() -> Vec<(Bytes, bool)> {
     let gzip = marquetry_codec::Codec::Gzip;
     let plain = marquetry_codec::Codec::Uncompressed;
@@ -287,7 +287,7 @@ pub(crate) fn wrong_null_counts() -> Vec<(Bytes, bool)> {
     [(false, plain, true), (true, gzip, true), (false, gzip, false)].map(file).into()
 }
 
-/// Files whose pages are broken twice: what one part lost does not hide what another one tells.
+/// Files whose pages are broken twice: what one part lost does not hide findings in another.
 pub(crate) fn doubly() -> Vec<Case> {
     let lost_values = |v2: bool| {
         let mut make = Make::optional();
@@ -317,7 +317,7 @@ pub(crate) fn doubly() -> Vec<Case> {
     ]
 }
 
-/// A file with a checkpoint in it that grew: two footers that nothing refers to.
+/// A file with a checkpoint that grew: nothing refers to two of its footers.
 fn grown() -> Bytes {
     let mut made = Make::ints().good();
     let footer = footer(&made.file.metadata);
@@ -331,7 +331,7 @@ fn grown() -> Bytes {
     Bytes::from(bytes)
 }
 
-/// What breaks nothing.
+/// Files that break no rule.
 pub(crate) fn good() -> Vec<Case> {
     let statistics = Statistics {
         min_value: int(0),

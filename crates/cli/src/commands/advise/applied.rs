@@ -1,4 +1,4 @@
-//! The advice that `optimize` follows without being asked for more, and how large the file becomes by it.
+//! The advice that `optimize` follows by default, and the predicted size of the file.
 
 use super::command::{column_options, convert_options, like, rewrite_options};
 use super::setting_names::SettingNames;
@@ -18,37 +18,38 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// What is done to a file.
+/// The changes that are made to a file.
 pub(crate) struct Applied {
-    /// Options of `rewrite`, or of `convert` if rows or types change. If the file gets no smaller by the first ones, the next ones may do.
+    /// Options of `rewrite`, or of `convert` if rows or types change. If the first ones make the file no smaller, the
+    /// next ones are tried.
     pub(crate) attempts: Vec<Vec<String>>,
-    /// Whether it takes `convert`.
+    /// Whether `convert` is needed.
     pub(crate) converts: bool,
     /// Columns that get another type.
     pub(crate) retyped: Vec<String>,
-    /// What is done beside encodings and codecs.
+    /// Changes other than encodings and codecs.
     pub(crate) kinds: Vec<AdviceKind>,
-    /// Bytes that the file is predicted to have; as many as it has if it would not be smaller.
+    /// Predicted bytes of the file; its current bytes if it would not become smaller.
     pub(crate) predicted: u64,
 }
 
-/// What is done only on request.
+/// Changes that are made only on request.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Allowed {
-    /// Rows in another order.
+    /// Whether rows may be reordered.
     pub(crate) sort: bool,
-    /// Columns of other types.
+    /// Whether types of columns may change.
     pub(crate) types: bool,
 }
 
 impl Applied {
-    /// What of the advice is followed for a goal.
+    /// The advice that is followed for a goal.
     fn new(input: &Input, advice: &Advice, goal: Goal, allowed: Allowed) -> Result<Self, Error> {
         let taken: Vec<&Finding> =
             advice.findings.iter().filter(|finding| is_taken(finding, goal, allowed)).collect();
         let is_converted = |finding: &&&Finding| matches!(finding.change, Change::Sort | Change::Type(_));
         let converts = taken.iter().any(|finding| is_converted(&finding));
-        // What makes the file larger is given up if it is too much.
+        // Changes that make the file larger are dropped if it gets too large.
         let saving: Vec<&Finding> =
             taken.iter().copied().filter(|finding| finding.saved_bytes() >= 0).collect();
         let names = SettingNames::new(input.metadata.schema());
@@ -76,7 +77,8 @@ impl Applied {
         Ok(Applied { attempts, converts, retyped, kinds, predicted })
     }
 
-    /// The same; a small file is written once to see how large it gets, encrypted so: of those, footers and indexes are a large part.
+    /// As [`new`](Self::new), but writes a small file once to see how large it gets, with its encryption: footers and
+    /// indexes are a large part of small files.
     pub(crate) fn tried(
         input: &Input,
         advice: &Advice,
@@ -97,7 +99,7 @@ impl Applied {
     ) -> Result<Self, Failure> {
         let may_be_written = input.path.as_os_str() != "-" && may_be_tried(input, encryption.as_ref());
         let is_small = advice.file_bytes <= TRIED_BYTES && !self.converts && may_be_written;
-        // What there was no time to measure is not written for a trial.
+        // No trial is written for columns that there was no time to measure.
         let is_measured = advice.columns.iter().all(|column| column.measured >= 1.0 || column.bytes == 0);
         if self.attempts.is_empty() || !is_small || !is_measured {
             return Ok(self);
@@ -120,32 +122,32 @@ impl Applied {
     }
 }
 
-/// Whether a file may be written for a trial: what was encrypted is written in the open nowhere but where that is asked for.
+/// Whether a trial file may be written: encrypted data is written in plaintext only on request.
 pub(crate) fn may_be_tried(input: &Input, encryption: Option<&Arc<FileEncryptionProperties>>) -> bool {
     encryption.is_some() || input.metadata.encryption().is_none()
 }
 
-/// Whether a finding is followed: what keeps rows and types, if it is good for the goal.
+/// Whether a finding is followed: changes that keep rows and types are, if they serve the goal.
 fn is_taken(finding: &Finding, goal: Goal, allowed: Allowed) -> bool {
     let saves = finding.saved_bytes() > 0;
     match &finding.change {
         Change::Columns => true,
-        // Small row groups are skipped one by one: whoever filters keeps them.
+        // Small row groups can be skipped one by one: the goal `filter` keeps them.
         Change::RowGroupRows(_) => goal == Goal::Scan || (saves && goal == Goal::Size),
         Change::Pages { .. } => saves || goal == Goal::Filter,
         Change::Indexes => goal == Goal::Filter,
         Change::BloomFilters => finding.skipped.is_some() && goal == Goal::Filter,
-        // Whole dictionaries are among what each column is measured with.
+        // The measurements of columns include whole dictionaries.
         Change::Dictionaries => false,
         Change::Sort => allowed.sort,
-        // Those two change what a value is.
+        // These two change what a value is.
         Change::Type(NewType::Variant | NewType::Element) => false,
         Change::Type(_) => allowed.types,
         _ => false,
     }
 }
 
-/// The options that do what the findings say.
+/// The options that apply the findings.
 fn options(
     (input, names): (&Input, &SettingNames<'_>),
     advice: &Advice,
@@ -172,9 +174,9 @@ fn options(
     Ok(options)
 }
 
-/// The encodings and codecs as `convert` takes them: a column of another type has another encoding, and what is nested may be written with
-/// other names than it has, so that all below a root gets the codec of its largest column. A name with dots that is a path as well would be
-/// taken for both.
+/// The encodings and codecs as options of `convert`: a column of a new type has a new encoding, and nested fields may
+/// be written under other names, so that all below a root get the codec of its largest column. A name with dots that is
+/// also a path would match both.
 fn converted_choices(
     (input, names): (&Input, &SettingNames<'_>),
     advice: &Advice,
@@ -199,7 +201,7 @@ fn converted_choices(
                     if is_codec && !roots.contains(root) && !is_retyped(&root.to_string()) =>
                 {
                     roots.push(root.clone());
-                    // A name may have signs of patterns in it, which would fit others, too.
+                    // A name may contain wildcards, which would match others, too.
                     if let (false, Some((_, codec))) =
                         (root.contains(['*', '?', '[', '"']), option.rsplit_once('='))
                     {
@@ -213,7 +215,7 @@ fn converted_choices(
     options
 }
 
-/// What is known of the size before anything is written.
+/// The size as predicted before anything is written.
 fn predicted(input: &Input, advice: &Advice, taken: &[&Finding]) -> u64 {
     let unused = unreferenced(&*input.source, &input.metadata).unwrap_or(0);
     let mut bytes = advice.predicted_bytes.saturating_sub(unused) as f64;
@@ -229,7 +231,7 @@ fn predicted(input: &Input, advice: &Advice, taken: &[&Finding]) -> u64 {
     bytes.max(0.0) as u64
 }
 
-/// As if `rewrite` had been called with these options, for a file that is encrypted so.
+/// The arguments of `rewrite` with these options, for a file with this encryption.
 pub(crate) fn rewrite_args(
     input: &Path,
     output: &Path,
@@ -246,27 +248,27 @@ pub(crate) fn rewrite_args(
     Ok(args)
 }
 
-/// A directory for a file that is thrown away.
+/// A directory for a trial file, which is deleted.
 pub(crate) struct TrialFolder(TempDir);
 
 impl TrialFolder {
     pub(crate) fn new() -> Result<Self, Error> {
         let mut folder = tempfile::Builder::new();
         folder.prefix("marquetry-trial-");
-        // Who may not read the file may not read what was made of it.
+        // Whoever may not read the file must not read its copies.
         #[cfg(unix)]
         folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let made = folder.tempdir();
         made.map(TrialFolder).map_err(|error| Error::io("cannot make a temporary directory", error))
     }
 
-    /// Where a file of this name is in it.
+    /// The path of a file in it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 }
 
-/// Larger files are not written to see how large they get.
+/// Larger files are not written on trial.
 pub(crate) const TRIED_BYTES: u64 = 4 << 20;
 
 #[cfg(all(test, unix))]

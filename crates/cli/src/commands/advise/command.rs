@@ -8,14 +8,14 @@ use marquetry_base::{quote_name, steers_terminal};
 use marquetry_inspect::{Advice, AdviceKind, Change, Choice, ColumnAdvice, Finding, NewType, main_codec};
 use std::path::Path;
 
-/// The options of `rewrite` that give a column the encoding and the codec that are advised: none if it is left as it is.
+/// The options of `rewrite` that give a column the advised encoding and codec; none if it is left as it is.
 pub(super) fn column_options(column: &ColumnAdvice, names: &SettingNames<'_>) -> Vec<String> {
     let Some(choice) = column.choice else { return Vec::new() };
     let (name, codec) = (names.of(column.leaf), codec_name(choice));
     vec![format!("--encoding={name}={}", choice.encoding), format!("--compression={name}={codec}")]
 }
 
-/// The codec and its level, as options have it.
+/// The codec and its level, as in options.
 fn codec_name(choice: Choice) -> String {
     let codec = choice.compression.codec();
     match choice.compression.level() {
@@ -24,7 +24,7 @@ fn codec_name(choice: Choice) -> String {
     }
 }
 
-/// The options of `rewrite` that do what a finding says; none if `rewrite` cannot do it.
+/// The options of `rewrite` that apply a finding; none if `rewrite` cannot.
 pub(super) fn rewrite_options(advice: &Advice, finding: &Finding, names: &SettingNames<'_>) -> Vec<String> {
     let of_columns = |option: &str, value: &str| {
         let columns = finding.columns.iter().flat_map(|column| names.called(column));
@@ -36,7 +36,7 @@ pub(super) fn rewrite_options(advice: &Advice, finding: &Finding, names: &Settin
         Change::Pages { bytes, rows } => vec![format!("--page-size={bytes}"), format!("--page-rows={rows}")],
         Change::Indexes => vec!["--add-index".to_owned(), "--statistics".to_owned()],
         Change::Dictionaries => of_columns("encoding", "=auto"),
-        // Commas part names there.
+        // Commas separate names there.
         Change::BloomFilters if finding.columns.iter().any(|column| column.contains(',')) => Vec::new(),
         Change::BloomFilters => of_columns("bloom", ""),
         Change::Shred => {
@@ -46,12 +46,12 @@ pub(super) fn rewrite_options(advice: &Advice, finding: &Finding, names: &Settin
     }
 }
 
-/// The options of `convert` that write a file as this one is: its codec, and rows in a row group.
+/// The options of `convert` that write a file like this one: its codec, and rows in a row group.
 pub(crate) fn like(input: &Input) -> Result<Vec<String>, Error> {
     let groups: Vec<_> = input.metadata.row_groups().collect();
     let mut options = Vec::new();
     let main = main_codec(&input.metadata)?;
-    // A codec that is only read has another in its place.
+    // A codec that can only be read is replaced by another.
     let chunks = groups.iter().flat_map(|group| group.columns()).filter_map(Result::ok);
     let codec = chunks.filter(|chunk| chunk.codec().is_ok_and(|codec| codec == main)).map(codec_of).next();
     options.push(format!("--compression={}", codec.unwrap_or(Ok(main))?));
@@ -61,7 +61,7 @@ pub(crate) fn like(input: &Input) -> Result<Vec<String>, Error> {
     Ok(options)
 }
 
-/// The name of a column where each name is that of one: in quotes where it could be taken for one in quotes, or for nothing.
+/// The name of a column where each argument names one: in quotes if it is empty, or looks as if it were in quotes.
 fn named(column: &str) -> String {
     if column.is_empty() || column.starts_with('"') { quote_name(column) } else { column.to_owned() }
 }
@@ -89,7 +89,7 @@ pub(super) fn convert_options(finding: &Finding) -> Vec<String> {
     }
 }
 
-/// The command that does what a finding says; `None` if only the writer of the rows can do it.
+/// The command that applies a finding; `None` if only the writer of the rows can.
 pub(super) fn command(
     input: &Input,
     advice: &Advice,
@@ -103,7 +103,7 @@ pub(super) fn command(
         return Ok(Some(line("rewrite", [path.as_str()], "optimized.parquet", &rewrite)));
     }
     let mut convert = convert_options(finding);
-    // What sorts by fewer columns, or changes fewer types, is something else.
+    // A command that sorts by fewer columns, or changes fewer types, would do something else.
     if convert.is_empty() || !convert.iter().all(|option| can_be_given(option)) {
         return Ok(None);
     }
@@ -113,7 +113,7 @@ pub(super) fn command(
     Ok(Some(line("convert", [path.as_str()], out, &convert)))
 }
 
-/// The codec that a column of a new type was measured with, if another one is advised than the file has.
+/// The codec that a column of a new type was measured with, if it is not the file's.
 fn codec_of_new_type(advice: &Advice, finding: &Finding, names: &SettingNames<'_>) -> Vec<String> {
     if finding.kind != AdviceKind::Type {
         return Vec::new();
@@ -123,7 +123,7 @@ fn codec_of_new_type(advice: &Advice, finding: &Finding, names: &SettingNames<'_
     columns.map(|(name, choice)| format!("--compression={name}={}", codec_name(choice))).collect()
 }
 
-/// Whether an option can be given to a program: no argument has a NUL in it.
+/// Whether an option can be passed to a program: arguments contain no NUL.
 pub(super) fn can_be_given(option: &str) -> bool {
     !option.contains('\0')
 }
@@ -136,7 +136,7 @@ pub(super) fn merging(parent: &Path, first: &Input, names: &[String]) -> Result<
     let files = std::fs::read_dir(parent).map_err(|error| Error::io("cannot list the directory", error))?;
     let all = files.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_parquet(path)).count();
     let pattern = parent.join("*.parquet");
-    // A pattern has no quotes for its own signs.
+    // A pattern cannot escape its own signs.
     let is_plain = !parent.to_string_lossy().contains(['*', '?', '[']);
     match names.len() == all && is_plain && names.iter().all(|name| is_parquet(Path::new(name))) {
         true => Ok(line("convert", [&*pattern.to_string_lossy()], "merged.parquet", &options)),
@@ -144,7 +144,7 @@ pub(super) fn merging(parent: &Path, first: &Input, names: &[String]) -> Result<
     }
 }
 
-/// A command as a shell takes it.
+/// A command line for a shell.
 pub(super) fn line<'a>(
     command: &str,
     inputs: impl IntoIterator<Item = &'a str>,
@@ -158,7 +158,7 @@ pub(super) fn line<'a>(
     words.join(" ")
 }
 
-/// A word as a shell takes it. What would steer a terminal stands there by its number, as bash, zsh and others read it.
+/// A word for a shell. Control characters are written by their number, as bash, zsh and others read it.
 fn quoted(word: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_=./:+,@%".contains(char);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -176,7 +176,7 @@ fn quoted(word: &str) -> String {
     format!("$'{}'", word.chars().map(char).collect::<String>())
 }
 
-/// What a column should be written with.
+/// The advised encoding and codec of a column.
 pub(super) fn choice(column: &ColumnAdvice) -> String {
     match column.choice {
         Some(choice) => format!("{} {}", choice.encoding, choice.compression),

@@ -63,7 +63,7 @@ impl Advised<'_> {
         Ok(())
     }
 
-    /// All that is to be done, with the command that does it.
+    /// All findings, with the commands that apply them.
     fn findings(&self) -> Result<Vec<(&Finding, Option<String>)>, Error> {
         let names = SettingNames::new(self.input.metadata.schema());
         let mut findings = Vec::new();
@@ -78,7 +78,7 @@ impl Advised<'_> {
         Ok(findings)
     }
 
-    /// The command that does all that keeps rows and types.
+    /// The command that applies all findings that keep rows and types.
     fn all_at_once(&self) -> String {
         let name = file_name::shown(&self.input.path);
         line("optimize", [name.as_str()], "optimized.parquet", &self.wanted.words())
@@ -145,7 +145,7 @@ fn figures(finding: &Finding) -> String {
     format!(": {}", parts.join(", "))
 }
 
-/// Lines of at most `width` characters, but for longer words.
+/// Lines of at most `width` characters, except for longer words.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -165,11 +165,11 @@ fn share(share: f64) -> String {
 }
 
 const BY_THE_WRITER: &str = "(for whoever writes the rows: no command does it)";
-/// Where output is no terminal.
+/// Width if output is no terminal.
 const WIDTH: usize = 100;
 const NARROWEST: usize = 40;
 const INDENT: usize = 3;
-/// What stands behind the names of columns.
+/// Width of the numbers behind the names of columns.
 const NUMBERS_WIDTH: usize = 68;
 
 #[cfg(test)]

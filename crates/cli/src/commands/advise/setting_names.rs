@@ -4,10 +4,10 @@ use marquetry::schema::{Leaf, Schema};
 use marquetry_base::quote_name;
 use std::collections::HashMap;
 
-/// The names by which options mean one column each.
+/// Names of single columns in options.
 pub(crate) struct SettingNames<'a> {
     schema: &'a Schema,
-    /// How many columns a dotted path fits: those that have it, and those below one that has it.
+    /// The number of columns that each dotted path matches: those that have it, and those below one that has it.
     fits: HashMap<&'a str, usize>,
 }
 
@@ -20,8 +20,8 @@ impl<'a> SettingNames<'a> {
         SettingNames { schema, fits }
     }
 
-    /// That of a column: in quotes where it could be taken for a pattern, for something else, or for nothing; and each of its names where
-    /// dots alone do not tell the column, as of `s.x.y` and `s."x.y"`.
+    /// The name of a column: in quotes where it could be taken for a pattern, for something else, or for nothing; with
+    /// each of its parts in quotes where the dotted path is ambiguous, as for `s.x.y` and `s."x.y"`.
     pub(super) fn of(&self, leaf: usize) -> String {
         let leaf = self.schema.column(leaf);
         let dotted = &**leaf.dotted();
@@ -32,7 +32,7 @@ impl<'a> SettingNames<'a> {
         if is_plain { dotted.to_owned() } else { quote_name(dotted) }
     }
 
-    /// Those of all columns of this dotted path.
+    /// The names of all columns with this dotted path.
     pub(super) fn called(&self, dotted: &str) -> Vec<String> {
         let leaves = 0..self.schema.num_columns();
         leaves
@@ -41,7 +41,7 @@ impl<'a> SettingNames<'a> {
             .collect()
     }
 
-    /// Whether a dotted path fits one column only.
+    /// Whether a dotted path matches only one column.
     pub(super) fn is_sole(&self, dotted: &str) -> bool {
         self.fits.get(dotted).is_none_or(|columns| *columns == 1)
     }

@@ -53,7 +53,7 @@ impl GoalArg {
         }
     }
 
-    /// As it is typed.
+    /// The goal as it is typed.
     fn name(self) -> &'static str {
         match self {
             GoalArg::Size => "size",
@@ -78,7 +78,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl WantedArgs {
-    /// What it means.
+    /// The options of the analysis.
     pub(crate) fn options(&self) -> Result<AdviseOptions, Failure> {
         let compat = match self.compat {
             CompatArg::Modern => Compat::Modern,
@@ -88,7 +88,7 @@ impl WantedArgs {
         Ok(options.with_budget(self.budget).with_queries(self.queries()?))
     }
 
-    /// As it is typed, but for the budget.
+    /// The options as they are typed, except for the budget.
     pub(super) fn words(&self) -> Vec<String> {
         let mut options = vec![format!("--for={}", self.goal.name())];
         if matches!(self.compat, CompatArg::Latest) {
@@ -111,10 +111,10 @@ impl WantedArgs {
     }
 }
 
-/// What would make the file smaller or faster.
+/// Advice that makes the file smaller or faster.
 pub(crate) fn advice_of(input: &Input, options: AdviseOptions) -> Result<Advice, Error> {
     let options = match input.compat {
-        // A stored Arrow schema has dictionaries, which come from few encodings only.
+        // A stored Arrow schema has dictionaries, which only few encodings can give.
         Compat::Maximum => options.with_compat(Compat::Maximum),
         _ => options,
     };

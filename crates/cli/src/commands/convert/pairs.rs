@@ -1,4 +1,4 @@
-//! Which key-value metadata of the input go into a Parquet file.
+//! The key-value metadata of the input that goes into a Parquet file.
 
 use crate::failure::Failure;
 use crate::inputs::Input;
@@ -7,7 +7,7 @@ use marquetry_core::write::KeyValue;
 use marquetry_geo::{GeoParquet, geoparquet};
 use std::path::PathBuf;
 
-/// The pairs of the file, of the first of several files, or of an Arrow schema. What GeoParquet's say is true of all rows.
+/// The pairs of the file, of the first of several files, or of an Arrow schema. GeoParquet's metadata covers all rows.
 pub(super) fn source_pairs(input: &Input) -> Result<Vec<KeyValue>, Failure> {
     if let Some(file) = &input.parquet {
         return Ok(file.metadata().key_value_metadata().to_vec());
@@ -29,7 +29,7 @@ pub(super) fn source_pairs(input: &Input) -> Result<Vec<KeyValue>, Failure> {
     Ok(pairs)
 }
 
-/// What the metadata of GeoParquet in several files says of all rows, if that of the first says something.
+/// The merged GeoParquet metadata of several files, if the first one has some.
 fn geo_of_files(files: &[PathBuf]) -> Result<Vec<KeyValue>, Failure> {
     let of_file = |path: &PathBuf| {
         let file = remote::open(path).ok()?;

@@ -1,4 +1,4 @@
-//! Rows between input and output: sorted, and cut as the output takes them.
+//! Rows on their way to the output: sorted, and split as the output takes them.
 
 use crate::args::Target;
 use crate::convert::{Part, Progress, Total, formatted};
@@ -12,7 +12,7 @@ use marquetry_text::format;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// The rows in the order of `keys`, without the columns that are not `kept`.
+/// Sorts the rows by `keys`, and drops the columns that are not `kept`.
 pub(super) fn sorted_rows(
     batches: Batches,
     schema: &SchemaRef,
@@ -33,7 +33,7 @@ pub(super) fn sorted_rows(
     })
 }
 
-/// Where rows wait that memory has no room for, if what is written is encrypted or not.
+/// The store of spilled rows, which is encrypted if the output is, or if keys were given.
 pub(super) fn spills(is_encrypted: bool) -> Arc<dyn SpillStore> {
     let folder = Arc::new(SpillFolder::system());
     match keys::seal_spills(is_encrypted) {
@@ -42,14 +42,14 @@ pub(super) fn spills(is_encrypted: bool) -> Arc<dyn SpillStore> {
     }
 }
 
-/// Batches of `columns` columns, of which another one is the first.
+/// Batches of `columns` columns, with column `first` moved to the front.
 pub(super) fn with_column_first(batches: Batches, first: usize, columns: usize) -> Batches {
     let others = (0..columns).filter(|at| *at != first);
     let order: Vec<usize> = std::iter::once(first).chain(others).collect();
     Box::new(batches.map(move |batch| Ok(batch?.project(&order)?)))
 }
 
-/// The rows as the output takes them.
+/// Formats the rows for the output.
 pub(super) fn parts(
     batches: Batches,
     target: Target,

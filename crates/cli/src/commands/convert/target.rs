@@ -1,4 +1,4 @@
-//! The target of `convert`: its format, and the schema that it can have.
+//! The target of `convert`: its format, and the schema that it supports.
 
 use crate::args::Target;
 use crate::convert::{with_filled_names, with_unique_names};
@@ -8,7 +8,7 @@ use crate::inputs::Input;
 use arrow_schema::SchemaRef;
 use std::path::{Path, PathBuf};
 
-/// The format that the name of the output stands for.
+/// The format by the extension of the output.
 pub(super) fn by_extension(output: &Path) -> Result<Target, Failure> {
     let extension = output.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     match extension.as_deref() {
@@ -24,7 +24,7 @@ pub(super) fn by_extension(output: &Path) -> Result<Target, Failure> {
     }
 }
 
-/// The schema with geometries where only the metadata of GeoParquet says so of bytes: they have a form as text.
+/// The schema with geometries where only GeoParquet's metadata declares bytes to be some: as text they look different.
 pub(super) fn shown_geometries(schema: &SchemaRef, input: &Input, target: Target) -> SchemaRef {
     let is_text = matches!(target, Target::Csv | Target::Jsonl);
     if !is_text {
@@ -36,12 +36,12 @@ pub(super) fn shown_geometries(schema: &SchemaRef, input: &Input, target: Target
     }
 }
 
-/// The schema with the names that the output can have.
+/// The schema with names that the output supports.
 pub(super) fn named(schema: SchemaRef, target: Target) -> SchemaRef {
     match target {
-        // Names are kept where they can be, the empty ones and those that come twice, too.
+        // Names are kept where possible, even empty and repeated ones.
         Target::Parquet => schema,
-        // Several of Arrow's readers ask for columns by name.
+        // Several of Arrow's readers look up columns by name.
         Target::Arrow => with_filled_names(schema),
         Target::Csv | Target::Jsonl | Target::Geojson => with_unique_names(schema),
     }

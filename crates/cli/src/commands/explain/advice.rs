@@ -1,4 +1,4 @@
-//! Advice on what would let more be skipped, from metadata and from counts.
+//! Advice on what would let more be skipped, from metadata and from row counts.
 
 use super::matching::Matching;
 use marquetry::file::metadata::ColumnChunk;
@@ -8,7 +8,7 @@ use marquetry_core::sort_order::SortOrder;
 use marquetry_inspect::{AskedColumn, asked_columns};
 use std::cmp::Ordering;
 
-/// One sentence for each thing that would help. `counts` are the rows that match, by row group, if they were counted.
+/// One sentence for each thing that would help. `counts` are the matching rows of each row group, if they were counted.
 pub(super) fn advice(
     matching: &Matching,
     predicate: &Predicate,
@@ -41,7 +41,7 @@ pub(super) fn advice(
     out
 }
 
-/// The bounds of a chunk, and their order, if readers may take them.
+/// The bounds of a chunk, and their order, if readers may use them.
 fn bounds<'a>(
     matching: &Matching,
     leaf: usize,
@@ -57,7 +57,7 @@ fn bounds<'a>(
     Some((SortOrder::for_deprecated(column)?, min, max))
 }
 
-/// Row groups that are left, and have no bounds.
+/// Advice for remaining row groups without bounds.
 fn of_bounds(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String> {
     let name = matching.metadata.schema().column(leaf).dotted();
     let without = count(matching, leaf, left, |chunk| bounds(matching, leaf, chunk).is_none());
@@ -69,7 +69,7 @@ fn of_bounds(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String>
     })
 }
 
-/// How many row groups a value is within the bounds of, on average.
+/// Advice if a value lies within the bounds of many row groups on average.
 fn of_order(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String> {
     let name = matching.metadata.schema().column(leaf).dotted();
     let groups = matching.metadata.row_groups().filter_map(|group| group.column(leaf).ok());
@@ -81,7 +81,7 @@ fn of_order(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String> 
         order.compare(min, value).is_some_and(|ordering| ordering != Ordering::Greater)
             && order.compare(value, max).is_some_and(|ordering| ordering != Ordering::Greater)
     };
-    // The least value of each row group stands for all values. Of very many, some do.
+    // The least value of each row group stands for all its values; if there are very many row groups, some are sampled.
     let step = all.len().div_ceil(MOST_ASKED);
     let asked: Vec<_> = all.iter().step_by(step).collect();
     let depth: usize =
@@ -96,7 +96,7 @@ fn of_order(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String> 
     })
 }
 
-/// Row groups that a bloom filter could decide.
+/// Advice for row groups that a bloom filter could rule out.
 fn of_filter(
     matching: &Matching,
     leaf: usize,
@@ -118,7 +118,7 @@ fn of_filter(
     Some(format!("{name}: {without} of {} row groups left{found} have no bloom filter", left.len()))
 }
 
-/// Geometries have no order that a page index could tell.
+/// Advice for geometries, which have no order for a page index.
 fn of_boxes(matching: &Matching, predicate: &Predicate, name: &str, left: &[usize]) -> Option<String> {
     let has_covering = predicate.in_file(&matching.metadata) != *predicate;
     (!has_covering && !left.is_empty()).then(|| {
@@ -126,7 +126,7 @@ fn of_boxes(matching: &Matching, predicate: &Predicate, name: &str, left: &[usiz
     })
 }
 
-/// Row groups whose pages cannot be told apart.
+/// Advice for row groups without a page index.
 fn of_pages(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String> {
     let is_without =
         |chunk: ColumnChunk<'_>| chunk.column_index_range().is_none() || chunk.offset_index_range().is_none();
@@ -135,7 +135,7 @@ fn of_pages(matching: &Matching, leaf: usize, left: &[usize]) -> Option<String> 
     (without > 0).then(|| format!("{name}: {without} of {} row groups left have no page index", left.len()))
 }
 
-/// How near to the best it is.
+/// How close the result is to the optimum.
 fn of_counts(matching: &Matching, left: &[usize], counts: Option<&[u64]>) -> Option<String> {
     let counts = counts?;
     let empty = left.iter().filter(|i| counts[**i] == 0).count();
@@ -156,5 +156,5 @@ fn count(matching: &Matching, leaf: usize, groups: &[usize], is: impl Fn(ColumnC
     groups.iter().filter_map(chunk).filter(|chunk| is(*chunk)).count()
 }
 
-/// The work is quadratic.
+/// The work is quadratic in it.
 const MOST_ASKED: usize = 1_000;

@@ -9,19 +9,19 @@ use marquetry::prune::{PruneOptions, PruneReport, RowGroupMatch, prune_row_group
 use marquetry_core::source::Source;
 use std::sync::Arc;
 
-/// A file and a predicate for it.
+/// A file, with a predicate bound to it.
 pub(super) struct Matching {
     pub(super) source: Arc<dyn Source>,
     pub(super) metadata: Arc<ParquetMetaData>,
     pub(super) bound: BoundPredicate,
-    /// Whether the predicate that prunes says all that the rows are asked.
+    /// Whether the pruning predicate is equivalent to the row filter.
     is_exact: bool,
-    /// Nothing but the rows that match.
+    /// The file with only the rows that match.
     filtered: OpenFile,
 }
 
 impl Matching {
-    /// Fails if the predicate is none for the file's schema.
+    /// Fails if the predicate does not fit the file's schema.
     pub(super) fn new(file: &OpenFile, predicate: &Predicate) -> Result<Self, Error> {
         let metadata = file.metadata().clone();
         let (prunable, is_exact) = prunable_predicate(predicate, &metadata)?;
@@ -30,7 +30,7 @@ impl Matching {
         Ok(Matching { source: file.clone().into_source()?, metadata, bound, is_exact, filtered })
     }
 
-    /// Whether a column is encrypted, and there is no key for it, so that nobody knows what the file has of it.
+    /// Whether a column is encrypted and its key is missing, so that nothing is known of it.
     pub(super) fn is_sealed(&self, leaf: usize) -> bool {
         self.metadata.row_groups().any(|group| match group.column(leaf) {
             Ok(chunk) => chunk.lacks_key(),
@@ -38,7 +38,7 @@ impl Matching {
         })
     }
 
-    /// What may match of each row group.
+    /// The rows of each row group that may match.
     pub(super) fn prune(
         &self,
         options: &PruneOptions,
@@ -51,7 +51,7 @@ impl Matching {
         .collect()
     }
 
-    /// How many rows of each row group match, `kept` being what may.
+    /// The number of matching rows in each row group; `kept` are the rows that may match.
     pub(super) fn count(&self, kept: &[RowGroupMatch]) -> Result<Vec<u64>, Error> {
         let each = kept.iter().enumerate();
         each.map(|(row_group, kept)| match kept {

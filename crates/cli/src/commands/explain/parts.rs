@@ -1,4 +1,4 @@
-//! What each part of a predicate rules out by itself, by each stage; and why, where one rules out nothing.
+//! What each part of a predicate rules out by itself, by stage; and why a stage rules out nothing.
 
 use super::matching::Matching;
 use crate::text_table::{TextTable, percent};
@@ -8,17 +8,17 @@ use marquetry::predicate::BoundPredicate;
 use marquetry::prune::{PruneOptions, PruneReport, RowGroupMatch, Stage, prune_row_group};
 use serde_json::{Value, json};
 
-/// A part of a predicate, all parts of which have to be true.
+/// A conjunct of a predicate.
 #[derive(Debug)]
 pub(super) struct Part {
     text: String,
-    /// Rows of the files.
+    /// Number of rows of the files.
     rows: u64,
-    /// What each stage does, in their order.
+    /// The result of each stage, in order.
     stages: [Share; 4],
 }
 
-/// What a stage leaves.
+/// The rows that a stage leaves.
 #[derive(Debug, Clone, Copy)]
 struct Share {
     rows: u64,
@@ -28,13 +28,13 @@ struct Share {
 /// Why a stage rules out nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
-    /// It does not help with such a condition.
+    /// It does not apply to such a condition.
     Kind,
-    /// The file does not have what it looks at.
+    /// The file lacks what it uses.
     Absent,
     /// The columns are encrypted, and there is no key for one of them.
     Encrypted,
-    /// What there is does not rule out anything.
+    /// It could not rule out anything.
     NoUse,
 }
 
@@ -49,7 +49,7 @@ impl Why {
     }
 }
 
-/// The parts of the predicate of a file.
+/// The conjuncts of the predicate of a file.
 pub(super) fn parts(matching: &Matching) -> Result<Vec<Part>, Error> {
     let conjuncts = matching.bound.conjuncts();
     conjuncts.iter().map(|part| of_part(matching, part)).collect()
@@ -57,7 +57,7 @@ pub(super) fn parts(matching: &Matching) -> Result<Vec<Part>, Error> {
 
 fn of_part(matching: &Matching, part: &BoundPredicate) -> Result<Part, Error> {
     let metadata = &matching.metadata;
-    // What a footer claims may be more than can be counted.
+    // Row counts of a footer are untrusted, and may overflow.
     let rows = metadata.row_groups().fold(0u64, |rows, group| rows.saturating_add(group.num_rows()));
     let mut stages = [Share { rows, why_all: None }; 4];
     for (share, &stage) in stages.iter_mut().zip(Stage::ALL) {
@@ -81,7 +81,7 @@ fn of_part(matching: &Matching, part: &BoundPredicate) -> Result<Part, Error> {
     Ok(Part { text: part.to_string(), rows, stages })
 }
 
-/// Whether any chunk of the part's columns has what a stage looks at.
+/// Whether any chunk of the conjunct's columns has what a stage uses.
 fn is_there(matching: &Matching, part: &BoundPredicate, stage: Stage) -> bool {
     let has = |chunk: ColumnChunk<'_>| match stage {
         Stage::Statistics => chunk.statistics().is_some() || chunk.size_statistics().is_some(),
@@ -94,7 +94,8 @@ fn is_there(matching: &Matching, part: &BoundPredicate, stage: Stage) -> bool {
     groups.any(|group| part.leaves().iter().any(|leaf| group.column(*leaf).is_ok_and(has)))
 }
 
-/// Adds the parts of another file to those of the files before. A file may have fewer: its partitions decide some.
+/// Adds the conjuncts of another file to those of earlier files. A file may have fewer, as its partition values decide
+/// some.
 pub(super) fn add(parts: &mut Vec<Part>, others: Vec<Part>) {
     for other in others {
         let Some(part) = parts.iter_mut().find(|part| part.text == other.text) else {
@@ -127,7 +128,7 @@ pub(super) fn json(parts: &[Part]) -> Vec<Value> {
     parts.iter().map(of_part).collect()
 }
 
-/// What is left of all rows by each part and stage.
+/// The share of rows that each conjunct and stage leaves.
 pub(super) fn table(parts: &[Part]) -> TextTable {
     let headings: Vec<&str> = Stage::ALL.iter().map(|stage| stage.name()).collect();
     let mut table = TextTable::new(&[&["rows left by"][..], &headings].concat()).fitted();

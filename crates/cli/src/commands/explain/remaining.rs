@@ -1,4 +1,4 @@
-//! Counts what is left to be read once everything was pruned.
+//! Counts what remains to be read after pruning.
 
 use super::matching::Matching;
 use crate::failure::Failure;
@@ -12,18 +12,18 @@ use marquetry::prune::RowGroupMatch;
 use marquetry_core::page_index::read_offset_index;
 use std::ops::Range;
 
-/// What is left of a file.
+/// What remains of a file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RemainingRead {
     pub(super) row_groups: usize,
-    /// Row groups of which every row matches.
+    /// Row groups in which every row matches.
     pub(super) matched: usize,
     pub(super) rows: u64,
-    /// As stored, of the columns that have to be read.
+    /// Stored bytes of the columns that have to be read.
     pub(super) bytes: u64,
 }
 
-/// The leaves of some columns and of paths into VARIANT, or of all.
+/// The leaf columns of some columns and VARIANT paths, or all.
 pub(super) fn leaves_of(file: &OpenFile, columns: Option<&[String]>) -> Result<Vec<usize>, Failure> {
     let metadata = file.metadata();
     let mask = match columns {
@@ -33,7 +33,7 @@ pub(super) fn leaves_of(file: &OpenFile, columns: Option<&[String]>) -> Result<V
     Ok((0..metadata.schema().num_columns()).filter(|leaf| mask.leaf_included(*leaf)).collect())
 }
 
-/// Those leaves of some columns, or of all, that a file has.
+/// The leaf columns of those columns that the file has, or all.
 pub(super) fn there(file: &OpenFile, columns: Option<&[String]>) -> Result<Vec<usize>, Failure> {
     let schema = file.metadata().schema();
     let is_there = |name: &String| {
@@ -50,7 +50,7 @@ pub(super) fn there(file: &OpenFile, columns: Option<&[String]>) -> Result<Vec<u
 }
 
 impl RemainingRead {
-    /// All there is.
+    /// The whole file.
     pub(super) fn whole(matching: &Matching, wanted: &[usize]) -> RemainingRead {
         let mut left = RemainingRead::default();
         for group in matching.metadata.row_groups() {
@@ -63,7 +63,7 @@ impl RemainingRead {
         left
     }
 
-    /// What may match.
+    /// The rows that may match.
     pub(super) fn of(
         matching: &Matching,
         wanted: &[usize],
@@ -74,7 +74,7 @@ impl RemainingRead {
             let whole: Vec<_> = std::iter::once(0..group.num_rows()).collect();
             let (leaves, ranges) = match kept {
                 RowGroupMatch::None => continue,
-                // The predicate is not evaluated, so that its columns are not read for it.
+                // The predicate is not evaluated there, so its columns are not read.
                 RowGroupMatch::All => (wanted.to_vec(), &whole[..]),
                 RowGroupMatch::Some(ranges) => (both(wanted, matching.bound.leaves()), &ranges[..]),
             };
@@ -92,7 +92,7 @@ impl RemainingRead {
         Ok(left)
     }
 
-    /// What is left of another file, too.
+    /// Adds what remains of another file.
     pub(super) fn add_all(&mut self, other: RemainingRead) {
         self.row_groups += other.row_groups;
         self.matched += other.matched;
@@ -112,12 +112,12 @@ fn both(a: &[usize], b: &[usize]) -> Vec<usize> {
     all
 }
 
-/// Bytes of all pages. A size that makes no sense counts as nothing.
+/// Bytes of all pages. An invalid size counts as zero.
 fn stored(chunk: ColumnChunk<'_>) -> u64 {
     u64::try_from(chunk.compressed_size()).unwrap_or(0)
 }
 
-/// Bytes of the pages that have rows of the ranges, and of the dictionary; of all if there is no offset index.
+/// Bytes of the pages with rows of the ranges, and of the dictionary; of all pages if there is no offset index.
 fn stored_in(matching: &Matching, chunk: ColumnChunk<'_>, ranges: &[Range<u64>], rows: u64) -> u64 {
     let index = read_offset_index(&*matching.source, chunk, &Limits::default()).ok().flatten();
     let Some(index) = index else { return stored(chunk) };

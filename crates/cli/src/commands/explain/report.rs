@@ -12,21 +12,21 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What was found out.
+/// The results.
 #[derive(Debug, Default)]
 pub(super) struct ExplainReport {
     pub(super) predicate: String,
-    /// Of how many files, if they are a table; and how many of them were looked into, the others being ruled out by their
-    /// partitions.
+    /// If they are a table, the number of files, and how many of them were opened, as partition values ruled out the
+    /// others.
     pub(super) files: Option<(usize, usize)>,
-    /// What is left of the file, and after each stage.
+    /// What remains of the file, at first and after each stage.
     pub(super) stages: Vec<Stage>,
-    /// What each part of the predicate does by itself.
+    /// What each conjunct does by itself.
     pub(super) parts: Vec<Part>,
-    /// How many rows match, and in how many row groups.
+    /// The number of matching rows, and of their row groups.
     pub(super) matching: Option<(u64, usize)>,
     pub(super) notes: Vec<Note>,
-    /// Each with the number of files that it is for.
+    /// Advice, with the number of files that it is for.
     pub(super) advice: Vec<(String, usize)>,
 }
 
@@ -35,11 +35,11 @@ pub(super) struct ExplainReport {
 pub(super) struct Stage {
     pub(super) name: &'static str,
     pub(super) left: RemainingRead,
-    /// `None` for what was there before the first stage.
+    /// `None` for the state before the first stage.
     pub(super) asked: Option<Asked>,
 }
 
-/// What a stage did.
+/// The work of a stage.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     pages: usize,
@@ -47,11 +47,11 @@ pub(super) struct Asked {
     bytes: u64,
     reads: u64,
     time: Duration,
-    /// The columns that it learnt something of, and in how many row groups.
+    /// The columns that it used, and in how many row groups.
     columns: BTreeMap<String, usize>,
 }
 
-/// An index that was there and could not be used.
+/// An index that exists but could not be used.
 #[derive(Debug)]
 pub(super) struct Note {
     pub(super) file: Option<String>,
@@ -62,7 +62,7 @@ pub(super) struct Note {
 }
 
 impl Asked {
-    /// `name` gives the name of a column.
+    /// `name` returns the name of a column.
     pub(super) fn of(stage: &StageReport, name: impl Fn(usize) -> String) -> Self {
         let columns = stage.columns().map(|(column, row_groups)| (name(column), row_groups));
         Asked {
@@ -88,7 +88,7 @@ impl Asked {
 }
 
 impl ExplainReport {
-    /// Takes what was found out of another file of the table.
+    /// Adds the results of another file of the table.
     pub(super) fn add(&mut self, other: ExplainReport) {
         for (i, stage) in other.stages.into_iter().enumerate() {
             match self.stages.get_mut(i) {

@@ -5,7 +5,7 @@ use marquetry::file::encryption::{FileDecryptionProperties, FileEncryptionProper
 use marquetry_inspect::{Advice, AdviceKind, AdviseOptions};
 use std::sync::Arc;
 
-/// How [`optimize`](super::optimize) writes a file again.
+/// How [`optimize`](super::optimize) rewrites a file.
 ///
 /// ```
 /// use marquetry_cli::OptimizeOptions;
@@ -18,23 +18,23 @@ use std::sync::Arc;
 pub struct OptimizeOptions {
     /// What the file should be good for, for which readers and queries, and how long to measure.
     pub advise: AdviseOptions,
-    /// Sort the rows as is advised, if an order makes the file smaller, or lets the queries skip more. Default: no.
+    /// Whether to sort the rows as advised, if an order makes the file smaller, or lets queries skip more. Default: no.
     pub sort: bool,
-    /// Give columns types that are narrower, as is advised; each value would come back as it was. Default: no.
+    /// Whether to give columns narrower types as advised; every value can be converted back. Default: no.
     pub types: bool,
-    /// Compare the rows of both files before the new one gets its name. Default: yes.
+    /// Whether to compare the rows of both files before the new one gets its name. Default: yes.
     pub proof: bool,
-    /// Replace a file of the new one's name. Default: no, which fails.
+    /// Whether to replace an existing file of that name. Default: no, which is an error.
     pub overwrite: bool,
-    /// What sorting and writing may hold, in bytes. Default: an eighth of the machine's memory, at most 1 GiB.
+    /// Memory for sorting and writing, in bytes. Default: an eighth of the machine's memory, at most 1 GiB.
     pub memory_limit: Option<usize>,
-    /// Ends the work early, which fails then; nothing is left of the new file.
+    /// Cancels the work, which fails then, and leaves nothing of the new file.
     pub cancel: CancelToken,
-    /// The keys of an encrypted file that is read. Default: none.
+    /// The keys of an encrypted input. Default: none.
     pub decryption: Option<Arc<FileDecryptionProperties>>,
-    /// How the new file is encrypted. Default: as the one that is read, the same columns with the same keys.
+    /// Encryption of the new file. Default: as the input, the same columns with the same keys.
     pub encryption: Option<Arc<FileEncryptionProperties>>,
-    /// Write what was encrypted in the open, unless [`encryption`](Self::encryption) says how it is encrypted. Default: no.
+    /// Whether to write encrypted data in plaintext, unless [`encryption`](Self::encryption) is set. Default: no.
     pub decrypt: bool,
 }
 
@@ -127,38 +127,38 @@ impl OptimizeOptions {
     }
 }
 
-/// What came of a file.
+/// The result for a file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Optimized {
-    /// Bytes of the file that was read.
+    /// Size of the input, in bytes.
     pub before: u64,
-    /// Bytes that were predicted of the new one.
+    /// Predicted size of the new file, in bytes.
     pub predicted: u64,
-    /// Bytes that it has.
+    /// Actual size of the new file, in bytes.
     pub size: u64,
-    /// Whether it is the file that was read, byte for byte: nothing would have been smaller.
+    /// Whether the new file is a byte-for-byte copy, as nothing would have been smaller.
     pub is_copy: bool,
-    /// Each column, the one that was predicted to save most first.
+    /// All columns, the one with the largest predicted saving first.
     pub columns: Vec<OptimizedColumn>,
-    /// What was done beside encodings and codecs.
+    /// Changes other than encodings and codecs.
     pub also: Vec<AdviceKind>,
-    /// What should be known of the new file.
+    /// Notes on the new file.
     pub notes: Vec<String>,
-    /// What was advised.
+    /// The advice.
     pub advice: Advice,
 }
 
-/// What came of a column: bytes of its pages and indexes in all row groups.
+/// The result for a column: bytes of its pages and indexes in all row groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptimizedColumn {
     /// Its dotted path.
     pub column: String,
-    /// Those that it had.
+    /// Bytes before.
     pub before: u64,
-    /// Those that were predicted of its encoding and codec.
+    /// Bytes that were predicted for its encoding and codec.
     pub predicted: u64,
-    /// Those that it has.
+    /// Bytes in the new file.
     pub got: u64,
 }

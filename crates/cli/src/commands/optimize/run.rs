@@ -1,4 +1,4 @@
-//! Writes a file anew by the advice that was measured.
+//! Rewrites a file by measured advice.
 
 use super::options::{OptimizeOptions, Optimized, OptimizedColumn};
 use crate::args::Format;
@@ -31,12 +31,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Writes the rows of the Parquet file `input` to `output` as is advised: what the command `optimize` does. `input` may be a URL, where
-/// the command may. The new file appears once it is whole and its rows were compared, and is never larger.
+/// Writes the rows of the Parquet file `input` to `output` as advised, as the command `optimize` does. `input` may be a
+/// URL if the command accepts URLs. The new file appears once it is complete and its rows were compared, and is never
+/// larger.
 ///
-/// Of an encrypted file the same columns are encrypted with the same keys, unless the options say otherwise.
+/// The same columns of an encrypted file are encrypted with the same keys, unless the options say otherwise.
 ///
-/// Fails if a key of `input` is missing, if `output` is there and may not be replaced, or is `input`, and where reading or writing fails.
+/// Fails if a key of `input` is missing, if `output` exists and may not be replaced, or is `input`, or if reading or
+/// writing fails.
 ///
 /// ```
 /// use marquetry_cli::{OptimizeOptions, optimize};
@@ -59,7 +61,7 @@ pub fn optimize(
     done.map_err(|failure| failure.into_error().in_file(file_name::shown(input)))
 }
 
-/// The same, for whoever wants it. Progress is told, and nothing else.
+/// Optimizes for the command or a program. Reports only progress.
 pub(super) fn optimize_file(
     input: &Path,
     path: &Path,
@@ -97,10 +99,10 @@ pub(super) fn optimize_file(
     })
 }
 
-/// How the new file is encrypted.
+/// The encryption of the new file.
 struct Encryption {
     properties: Option<Arc<FileEncryptionProperties>>,
-    /// Whether it was asked for something else than the file that is read has.
+    /// Whether it differs from that of the input.
     is_other: bool,
 }
 
@@ -113,7 +115,7 @@ impl Encryption {
         })
     }
 
-    /// What reads the new file: the keys that were given, unless it has others.
+    /// Options to read the new file: with the keys that were given, unless it has others.
     fn reader_options(&self) -> Result<ArrowReaderOptions, Error> {
         Ok(match &self.properties {
             Some(others) if self.is_other => keys::reader_options_with(Some(others.decryption()?)),
@@ -123,7 +125,7 @@ impl Encryption {
     }
 }
 
-/// What was written.
+/// The file that was written.
 struct Got {
     metadata: Arc<ParquetMetaData>,
     size: u64,
@@ -131,12 +133,12 @@ struct Got {
     notes: Vec<String>,
 }
 
-/// A file that is written again.
+/// A file that is rewritten.
 struct Work<'a> {
     input: Input,
     path: &'a Path,
     applied: Applied,
-    /// Bytes of the file that is read.
+    /// Size of the input, in bytes.
     size: u64,
     encryption: Encryption,
     options: &'a OptimizeOptions,
@@ -145,7 +147,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Tries one way after the other, and then a copy.
+    /// Tries the attempts one after the other, and a copy in the end.
     fn write(&mut self) -> Result<Got, Failure> {
         let may_be_tried = may_be_tried(&self.input, self.encryption.properties.as_ref());
         if self.applied.converts && self.size <= TRIED_BYTES && may_be_tried {
@@ -172,7 +174,7 @@ impl Work<'_> {
         Ok(Got { metadata, size, is_copy: true, notes: Vec::new() })
     }
 
-    /// Writes the file with columns as they are stored; `None` if it gets no smaller, and something was to change.
+    /// Rewrites the file, copying columns where possible; `None` if it gets no smaller although something was to change.
     fn rewritten(&self, options: &[String]) -> Result<Option<Got>, Failure> {
         let encryption = self.encryption.properties.clone();
         let rewrite = rewrite_args(&self.input.path, self.path, options, encryption)?;
@@ -191,7 +193,7 @@ impl Work<'_> {
         }))
     }
 
-    /// Writes the file with rows or types that change; `None` if it gets no smaller.
+    /// Writes the file with changed rows or types; `None` if it gets no smaller.
     fn converted(&mut self, options: &[String]) -> Result<Option<Got>, Failure> {
         let mut name = OsString::from(".");
         name.push(self.path.file_name().unwrap_or_default());
@@ -210,7 +212,7 @@ impl Work<'_> {
         Ok(Some(Got { metadata, size, is_copy: false, notes: Vec::new() }))
     }
 
-    /// As if `convert` had been called with these options.
+    /// Runs `convert` with these options.
     fn convert_to(&mut self, options: &[String], path: &Path) -> Result<(), Failure> {
         let mut words: Vec<OsString> = vec!["convert".into()];
         words.extend(options.iter().map(OsString::from));
@@ -223,7 +225,7 @@ impl Work<'_> {
         convert(&convert_args, self.memory_limit, self.output)
     }
 
-    /// How large a small file gets, by writing it once.
+    /// The size of a small file, determined by writing it once.
     fn size_by_trial(&mut self) -> Result<u64, Failure> {
         let folder = TrialFolder::new()?;
         let path = folder.path("trial.parquet");
@@ -237,13 +239,14 @@ impl Work<'_> {
         Ok(self.size)
     }
 
-    /// Fails if the rows of both files are not the same. Values of another type were looked at one by one when they were changed.
+    /// Fails if the rows of the two files differ. Values of a changed type were checked one by one when they were
+    /// converted.
     fn prove(&self, after: &Path) -> Result<(), Failure> {
         if !self.options.proof {
             return Ok(());
         }
         match self.prove_with(after, Int96Unit::Nanoseconds) {
-            // INT96 beyond what nanoseconds reach.
+            // INT96 values may be beyond the range of nanoseconds.
             Err(Failure::File(error)) if error.kind() == ErrorKind::Limit => {
                 self.prove_with(after, Int96Unit::Unit(TimeUnit::Microsecond))
             }
@@ -286,7 +289,7 @@ fn bytes_of(path: &Path) -> Result<u64, Error> {
     Ok(metadata.len())
 }
 
-/// A file that is removed where it has not got another name.
+/// A temporary file, removed on drop unless it was renamed.
 struct Removed(PathBuf);
 
 impl Drop for Removed {

@@ -81,7 +81,7 @@ pub(crate) struct RewriteArgs {
     pub(super) metrics: MetricsArgs,
 }
 
-/// What would change columns that --shred copies, or the metadata that it changes.
+/// Options that would change columns that `--shred` copies, or the metadata that it changes.
 const NOT_WITH_SHRED: [&str; 13] = [
     "columns",
     "drop",
@@ -98,7 +98,7 @@ const NOT_WITH_SHRED: [&str; 13] = [
     "strip_metadata",
 ];
 
-/// What would change the columns that the metadata of GeoParquet tells of, or leave it out.
+/// Options that would change the columns in GeoParquet's metadata, or drop it.
 const NOT_WITH_GEOPARQUET: [&str; 4] = ["columns", "drop", "rename", "strip_metadata"];
 
 pub(crate) const REWRITE_HELP: &str = "\

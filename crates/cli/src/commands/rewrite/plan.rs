@@ -16,20 +16,20 @@ use marquetry_core::schema::no_such_column;
 use marquetry_core::write::copy::{CopySettings, drop_bounds};
 use marquetry_core::write::{ColumnSettings, EncodedChunk, Encoding};
 
-/// What is to be done with each column.
+/// The plan for each column.
 pub(super) struct Plan<'a> {
     args: &'a RewriteArgs,
     input: &'a Input,
     edit: &'a Edit,
     columns: Vec<InputOptions>,
     pub(super) orders: Option<Vec<ColumnOrder>>,
-    /// Only if row groups are to have other sizes than they have.
+    /// Only set if row groups are to have other sizes.
     pub(super) row_group_rows: Option<u64>,
-    /// Only if another version of GeoParquet is asked for.
+    /// Only set if another version of GeoParquet is asked for.
     pub(super) geo: Option<GeoConversion>,
 }
 
-/// What is wanted of one column.
+/// The settings of one column.
 struct InputOptions {
     compression: Option<AskedCodec>,
     encoding: Option<Encoding>,
@@ -66,10 +66,10 @@ impl<'a> Plan<'a> {
         let orders = column_orders(std::slice::from_ref(input), std::slice::from_ref(&edit.leaves));
         let mut plan = Plan { args, input, edit, columns, orders, row_group_rows, geo };
         if plan.orders.is_none() && plan.encodes_something() {
-            // What is encoded has bounds, and bounds without an order say nothing.
+            // Chunks that are encoded get bounds, and bounds without an order mean nothing.
             plan.orders = Some(vec![ColumnOrder::TypeOrder; edit.leaves.len()]);
         }
-        // A mistake is told before work begins.
+        // Errors must show before work begins.
         (0..edit.leaves.len()).try_for_each(|column| plan.settings(column, 0).map(drop))?;
         Ok(plan)
     }
@@ -89,7 +89,7 @@ impl<'a> Plan<'a> {
         self.input.metadata.row_group(row_group).column(self.edit.leaves[column])
     }
 
-    /// Why a chunk cannot be copied, if so.
+    /// The reason why a chunk cannot be copied, if there is one.
     fn needs_values(&self, column: usize, chunk: ColumnChunk<'_>) -> Option<&'static str> {
         let wanted = &self.columns[column];
         let has_bounds = chunk.statistics().is_some_and(|statistics| {
@@ -110,10 +110,10 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// How a column is encoded again.
+    /// The settings to encode a column again.
     fn settings(&self, column: usize, row_group: usize) -> Result<ColumnSettings, Error> {
         let wanted = &self.columns[column];
-        // With the annotation that it has in the new file.
+        // With the annotation of the new file.
         let leaf = self.edit.schema.column(column);
         let mut properties = WriterProperties::builder();
         if let Some(compression) = wanted.compression {
@@ -158,7 +158,7 @@ impl<'a> Plan<'a> {
             .with_verify_checksums(!self.args.no_verify)
     }
 
-    /// The row groups stay.
+    /// Keeps the row groups.
     pub(super) fn keep_groups(&mut self, file: &mut OutputFile, log: &mut ColumnLog) -> Result<(), Failure> {
         let mut memory = file.encoder_memory();
         for group in self.input.metadata.row_groups() {
@@ -214,7 +214,7 @@ impl<'a> Plan<'a> {
         Ok(chunk)
     }
 
-    /// All rows again, in row groups of `rows` rows.
+    /// Writes all rows in new row groups of `rows` rows.
     pub(super) fn regroup(
         &mut self,
         rows: u64,
@@ -253,7 +253,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// What encodes a column again, with the annotation that it has in the new file: statistics go by that.
+    /// An encoder with the column's annotation in the new file, by which statistics are written.
     fn annotated(&self, recoder: Reencoder, column: usize) -> Reencoder {
         if self.geo.is_none() {
             return recoder;
@@ -263,7 +263,7 @@ impl<'a> Plan<'a> {
         recoder.into_column(leaf, levels)
     }
 
-    /// A chunk of the next `rows` rows. `(column, group)` are those that it is like.
+    /// Encodes the next `rows` rows. `(column, group)` is the chunk whose settings are used.
     fn encode(
         &self,
         recoder: &mut Reencoder,
@@ -283,7 +283,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Whether all row groups but the last, which may have less, have so many rows.
+/// Whether all row groups have this number of rows, except for the last, which may have fewer.
 fn has_groups_of(input: &Input, rows: u64) -> bool {
     let sizes: Vec<u64> = input.metadata.row_groups().map(|group| group.num_rows()).collect();
     match sizes.split_last() {

@@ -1,4 +1,4 @@
-//! Checks files in several threads, and shows what is found.
+//! Checks files in several threads, and prints the findings.
 
 use super::places::places;
 use super::{github, sarif};
@@ -18,16 +18,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Files, and how they are checked.
+/// Files, and how to check them.
 pub(crate) struct Job<'a> {
     pub(crate) files: &'a Files,
-    /// In all; one for each processor if none is given.
+    /// In total; one for each processor by default.
     pub(crate) threads: Option<usize>,
     pub(crate) options: VerifyOptions,
     pub(crate) judgement: &'a Judgement,
 }
 
-/// Checks files, several at a time, and shows what is found in their order.
+/// Checks files, several at a time, and prints the findings in the order of the files.
 pub(crate) fn check_files(job: &Job<'_>, output: &mut Output, outcome: &mut Outcome) -> Result<(), Failure> {
     let mut sarif = output.is_sarif().then(|| sarif::Document::new(job.judgement.clone()));
     let files = job.files.expanded_or(|file, failure| {
@@ -52,7 +52,7 @@ pub(crate) fn check_files(job: &Job<'_>, output: &mut Output, outcome: &mut Outc
                     && sender.send((i, verify_file(file, options))).is_ok()
                 {}
             };
-            // Fewer, if no more can be started.
+            // Fewer, if the system starts no more.
             if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
@@ -77,7 +77,7 @@ fn verify_file(file: &Path, options: &VerifyOptions) -> Result<Report, Error> {
     verify(crate::remote::source(file)?, options)
 }
 
-/// Hands reports on in the order of the files, as soon as those before are done.
+/// Passes reports on in the order of the files, each as soon as those before it are done.
 fn in_order(
     receiver: mpsc::Receiver<(usize, Result<Report, Error>)>,
     mut each: impl FnMut(usize, Result<Report, Error>) -> Result<(), Failure>,
@@ -153,7 +153,7 @@ fn headline(report: &Report, judgement: &Judgement) -> String {
     format!("{ok}, {}, {} bytes checked", counted(report.pages, "page"), report.bytes)
 }
 
-/// How many findings there are of each severity, the worst first.
+/// The number of findings of each severity, the worst first.
 fn summary(report: &Report, judgement: &Judgement) -> String {
     let mut counts: BTreeMap<Severity, u64> = BTreeMap::new();
     report

@@ -7,7 +7,7 @@ use marquetry_verify::{Finding, Judgement, Report, Severity};
 use std::io;
 use std::path::Path;
 
-/// A line for each finding.
+/// Writes a line for each finding.
 pub(super) fn annotate(
     file: &Path,
     report: &Report,
@@ -35,7 +35,7 @@ fn kind(severity: Severity) -> &'static str {
     }
 }
 
-/// What would end a line, or a property, as the runner takes it.
+/// Escapes characters that would end a line, or a property, for the runner.
 fn escaped(text: &str, is_property: bool) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -9,7 +9,7 @@ use marquetry_verify::{Finding, HOUSE_RULES, Judgement, RULES, Report, Rule, Sev
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A document of one run over all files.
+/// A document of one run on all files.
 pub(super) struct Document {
     judgement: Judgement,
     results: Vec<Value>,
@@ -22,7 +22,7 @@ impl Document {
         Document { judgement, results: Vec::new(), failures: Vec::new() }
     }
 
-    /// A file could not be read: not a result, for no rule was checked.
+    /// Adds a file that could not be read: that is no result, as no rule was checked.
     pub(super) fn add_failure(&mut self, file: &Path, failure: &Failure) {
         self.failures.push(json!({
             "level": "error",
@@ -89,7 +89,7 @@ impl Document {
     }
 }
 
-/// The rules of the format, and those of houses.
+/// The rules of the format, and those of house profiles.
 fn all_rules() -> impl Iterator<Item = &'static Rule> {
     RULES.iter().chain(HOUSE_RULES)
 }
@@ -112,8 +112,8 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The path as a relative reference of RFC 3986, or with the scheme of files where it is absolute; a URL as it is, but for
-/// what no URI may have in it.
+/// The path as a relative reference of RFC 3986, or with the `file` scheme if it is absolute; a URL as it is, except
+/// for characters that are invalid in a URI.
 fn uri(file: &Path) -> String {
     if is_url(file) {
         return encoded(file_name::shown(file).as_bytes(), b":/?#[]@!$&'()*+,;=%");
@@ -123,7 +123,7 @@ fn uri(file: &Path) -> String {
     if file.is_absolute() {
         out.push_str(if text.starts_with('/') { "file://" } else { "file:///" });
     }
-    // A drive letter's colon; elsewhere it would end a scheme.
+    // The colon of a drive letter; elsewhere it would end a scheme.
     out + &encoded(text.as_bytes(), if file.is_absolute() { b"/:" } else { b"/" })
 }
 

@@ -1,21 +1,21 @@
-//! An array of objects as one object a line.
+//! Rewrites an array of objects with one object on each line.
 
 use super::line_reader::{ToLines, broken};
 use std::io::{self, BufRead};
 
-/// The elements of a JSON array, a line each, whatever lines they stand on. What an element is, is not checked.
+/// The elements of a JSON array, one on each line, however they are arranged. Elements are not checked.
 pub(super) struct ArrayLines {
     from: Box<dyn BufRead + Send>,
     at: At,
-    /// Brackets and braces that are open inside of an element.
+    /// Number of open brackets and braces within an element.
     depth: usize,
 }
 
-/// Where in the array it is.
+/// The position in the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Start,
-    /// Where an element or the end must come; or, behind a comma, an element.
+    /// An element or the end must follow; after a comma, an element.
     First,
     Next,
     Element,
@@ -45,7 +45,7 @@ impl ToLines for ArrayLines {
                 (At::String, b'"') => At::Element,
                 (At::String, b'\\') => At::Escape,
                 (At::String | At::Escape, _) => At::String,
-                // Lines end with elements.
+                // Line ends only follow elements.
                 (At::Element, b'\n' | b'\r') => {
                     lines.push(b' ');
                     continue;

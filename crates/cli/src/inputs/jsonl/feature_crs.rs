@@ -1,4 +1,4 @@
-//! The reference system that all features of a collection have.
+//! The reference system of all features of a collection.
 
 use super::line_reader::broken;
 use marquetry_geo::geojson;
@@ -6,18 +6,19 @@ use serde_json::Value;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is known of it. Clones share it: it is found while the text is read, and the column of geometries has it before.
+/// The reference system, as far as it is known. Clones share it: it is found while the text is read, after the geometry
+/// column was created.
 #[derive(Debug, Clone, Default)]
 pub(in crate::inputs) struct FeatureCrs(Arc<Mutex<Option<String>>>);
 
 impl FeatureCrs {
-    /// The one that was found up to now, or the default; no other can be found from now on.
+    /// The one that was found so far, or the default; from now on no other is accepted.
     pub(in crate::inputs) fn settled(&self) -> String {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.get_or_insert_with(|| DEFAULT.to_owned()).clone()
     }
 
-    /// The collection has a member `crs`.
+    /// Reads the member `crs` of the collection.
     pub(super) fn find(&self, value: &Value) -> io::Result<()> {
         let found = parsed(value)?;
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -32,7 +33,7 @@ impl FeatureCrs {
         }
     }
 
-    /// Why a feature, or its geometry, cannot have a `crs` of its own: it is another one.
+    /// Why a `crs` of a feature, or of its geometry, is not accepted: it differs.
     pub(super) fn differs(&self, value: &Value) -> io::Result<Option<String>> {
         let found = parsed(value)?;
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,16 +1,17 @@
-//! The features of a FeatureCollection of GeoJSON as one flat object a line.
+//! Rewrites the features of a GeoJSON FeatureCollection as one flat object on each line.
 
 use super::feature_crs::FeatureCrs;
 use super::line_reader::{ToLines, broken};
 use serde_json::{Map, Value};
 use std::io::{self, BufRead};
 
-/// A line for each feature: its properties, and `geometry` with the JSON of its geometry as text. Its `id` is `id`, as a property of the
-/// same value may be. The collection's `crs` is looked at. Other members of it, and of features, are passed over.
+/// A line for each feature: its properties, and `geometry` with the JSON of its geometry as text. Its `id` is the
+/// member `id`, unless a property `id` has another value, which is an error. The collection's `crs` is read. Its other
+/// members, and those of features, are ignored.
 pub(super) struct Features {
     from: Box<dyn BufRead + Send>,
     at: At,
-    /// Brackets and braces that are open inside of a value.
+    /// Number of open brackets and braces within a value.
     depth: usize,
     /// The name of a member, the `crs`, or a feature, as far as it was read.
     text: Vec<u8>,
@@ -18,24 +19,24 @@ pub(super) struct Features {
     count: u64,
     has_features: bool,
     crs: FeatureCrs,
-    /// Whether the member that is passed over is `crs`.
+    /// Whether the skipped member is `crs`.
     is_crs: bool,
 }
 
-/// Where in the collection it is.
+/// The position in the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Start,
-    /// Where the name of a member or the end must come.
+    /// A member's name or the end must follow.
     Name,
     NameText(bool),
     Colon,
-    /// Where the list of features must begin.
+    /// The list of features must follow.
     List,
-    /// A member that is passed over; inside of a text; behind a backslash there.
+    /// In a skipped member; in a string of it; after a backslash there.
     Passed,
     PassedText(bool),
-    /// Where a feature or the end of the list must come; or, behind a comma, a feature.
+    /// A feature or the end of the list must follow; after a comma, a feature.
     First,
     Next,
     Feature,
@@ -43,7 +44,7 @@ enum At {
     End,
 }
 
-/// The column of geometries.
+/// The name of the geometry column.
 pub(in crate::inputs) const GEOMETRY: &str = "geometry";
 
 impl Features {
@@ -148,14 +149,14 @@ impl Features {
         }
     }
 
-    /// A byte of a member that is passed over.
+    /// Takes a byte of a skipped member.
     fn pass(&mut self, byte: u8) {
         if self.is_crs {
             self.text.push(byte);
         }
     }
 
-    /// A member was passed over.
+    /// Ends a skipped member.
     fn passed(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.is_crs) {
             let value = serde_json::from_slice(&self.text);
@@ -164,7 +165,7 @@ impl Features {
         Ok(())
     }
 
-    /// A feature was read.
+    /// Ends a feature.
     fn feature(&mut self, lines: &mut Vec<u8>) -> io::Result<()> {
         self.count += 1;
         let count = self.count;

@@ -1,10 +1,10 @@
-//! JSON that becomes lines while it is read.
+//! Rewrites JSON as lines while it is read.
 
 use std::io::{self, Read};
 
-/// What turns a text into lines.
+/// Converts a text to lines.
 pub(super) trait ToLines {
-    /// Appends what the next bytes of the text come to, which may be nothing. False at its end.
+    /// Appends the lines of the next bytes of the text, which may be none. Returns false at its end.
     fn next_lines(&mut self, lines: &mut Vec<u8>) -> io::Result<bool>;
 }
 
@@ -12,7 +12,7 @@ pub(super) trait ToLines {
 pub(super) struct LineReader<T> {
     text: T,
     lines: Vec<u8>,
-    /// How much of `lines` was given.
+    /// Number of bytes of `lines` that were returned.
     given: usize,
 }
 

@@ -22,7 +22,7 @@ use zeroize::{Zeroize, Zeroizing};
 pub(super) struct Program {
     name: String,
     arguments: Vec<String>,
-    /// It is ended where one run of it takes longer.
+    /// Maximum time of one run, after which the program is ended.
     time_limit: Duration,
 }
 
@@ -41,7 +41,7 @@ impl Program {
         Program { time_limit, ..self }
     }
 
-    /// Asks, and returns a member of the answer.
+    /// Runs the program with a question, and returns a member of the answer.
     fn ask(&self, question: &Value, member: &str) -> Result<Zeroizing<String>> {
         let question = Zeroizing::new(question.to_string());
         let failed =
@@ -71,7 +71,7 @@ impl Program {
     }
 }
 
-/// As the help of `--key-file` says.
+/// As in the help of `--key-file`.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 impl KmsClient for Program {
@@ -114,10 +114,10 @@ mod tests {
         let answers = shell("cat >/dev/null; echo '{\"key\": \"AAEC\", \"wrapped\": \"w\"}'", 60.0);
         assert_eq!(answers.unwrap_key("w", "m").unwrap(), [0, 1, 2]);
         assert_eq!(answers.wrap_key(&[0, 1, 2], "m").unwrap(), "w");
-        // More than a pipe holds, and nobody who reads it.
+        // More than fits into a pipe that nobody reads.
         let reads_nothing = shell("echo '{\"key\": \"AAEC\"}'", 60.0);
         assert_eq!(reads_nothing.unwrap_key(&"w".repeat(1 << 20), "m").unwrap(), [0, 1, 2]);
-        // What it leaves running has its standard output, too.
+        // A process that it leaves running has its standard output, too.
         let started = Instant::now();
         let leaves = shell("sleep 20 & echo '{\"key\": \"AAEC\"}'", 60.0);
         assert_eq!(leaves.unwrap_key("w", "m").unwrap(), [0, 1, 2]);
@@ -142,7 +142,7 @@ mod tests {
         let script = format!("echo $$ > {}; exec sleep 600", number.display());
         assert!(shell(&script, 1.0).unwrap_key("w", "m").is_err());
         let number = std::fs::read_to_string(number).unwrap();
-        // One that has ended and was not waited for is found, too.
+        // A process that has ended, but was not waited for, is found, too.
         let is_found =
             Command::new("kill").args(["-0", number.trim()]).stderr(Stdio::null()).status().unwrap();
         assert!(!is_found.success(), "{number}");

@@ -11,6 +11,6 @@ pub(crate) struct Entry {
 /// Entries of a folder.
 pub(crate) struct Entries {
     pub(crate) list: Vec<Entry>,
-    /// Whether these are all that it has.
+    /// Whether the list is complete.
     pub(crate) are_all: bool,
 }

@@ -1,5 +1,5 @@
-//! Files below a folder by handles: each name is looked up in the folder that was opened before it, and none may be a link. So nothing
-//! that is changed meanwhile leads elsewhere.
+//! Access to files below a folder by handles: each name is looked up in the folder opened before it, and none may be a
+//! symbolic link. So changes meanwhile cannot lead elsewhere.
 
 use super::entry::{Entries, Entry};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
@@ -16,11 +16,11 @@ impl Root {
         Ok(Root(File::open(path)?.into()))
     }
 
-    /// A regular file.
+    /// Opens a regular file.
     pub(super) fn file(&self, names: &[String]) -> io::Result<File> {
         let (name, folders) = names.split_last().ok_or(io::ErrorKind::NotFound)?;
         let folder = self.folder(folders)?;
-        // A FIFO would be opened only once somebody writes to it.
+        // Opening a FIFO would block until somebody writes to it.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(openat(folder, name.as_str(), flags, Mode::empty())?);
         match file.metadata()?.is_file() {
@@ -29,7 +29,7 @@ impl Root {
         }
     }
 
-    /// Folders and regular files, `most` at most.
+    /// Folders and regular files, at most `most` entries.
     pub(super) fn entries(&self, names: &[String], most: usize) -> io::Result<Entries> {
         let folder = self.folder(names)?;
         let mut found = Entries { list: Vec::new(), are_all: true };

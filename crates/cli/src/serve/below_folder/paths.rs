@@ -1,5 +1,5 @@
-//! Files below a folder by paths, where systems have no handles to start from: no name may be a link, and what is opened must be below the
-//! folder once all names are resolved.
+//! Access to files below a folder by paths, for systems without handles of folders: no name may be a symbolic link, and
+//! the resolved path must be below the folder.
 
 use super::entry::{Entries, Entry};
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ impl Root {
         Ok(Root(path.canonicalize()?))
     }
 
-    /// A regular file.
+    /// Opens a regular file.
     pub(super) fn file(&self, names: &[String]) -> io::Result<File> {
         let path = self.resolved(names)?;
         match fs::symlink_metadata(&path)?.is_file() {
@@ -23,7 +23,7 @@ impl Root {
         }
     }
 
-    /// Folders and regular files, `most` at most.
+    /// Folders and regular files, at most `most` entries.
     pub(super) fn entries(&self, names: &[String], most: usize) -> io::Result<Entries> {
         let mut found = Entries { list: Vec::new(), are_all: true };
         for (i, entry) in fs::read_dir(self.resolved(names)?)?.enumerate() {

@@ -328,7 +328,7 @@ fn scalars(data_type: &DataType, len: usize, nulls: Option<&NullBuffer>, random:
     }
 }
 
-/// Where values are to stand.
+/// The slots that need values.
 struct Slots<'a> {
     data_type: &'a DataType,
     len: usize,
@@ -358,7 +358,7 @@ fn float(random: &mut Random) -> f64 {
         ]),
         1 => random.integer() as f64,
         2 => random.integer() as f64 / 1000.0,
-        // One NaN is as good as another.
+        // All NaNs are the same.
         _ => Some(f64::from_bits(random.bits())).filter(|float| !float.is_nan()).unwrap_or(f64::NAN),
     }
 }

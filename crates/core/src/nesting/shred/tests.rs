@@ -49,7 +49,7 @@ fn flat_columns_have_the_cheapest_levels() {
     assert_eq!(leaf(&rows, true, None).def, DefinitionLevels::Max);
     assert_eq!(leaf(&rows, true, Some(&[1, 0, 1])).def, DefinitionLevels::Bitmap(bits(&[1, 0, 1])));
     assert!(leaf(&rows, true, None).rep.is_empty());
-    // Required in an optional struct: still a largest level of 1.
+    // Required in an optional struct: the maximum level is still 1.
     let structs = optional(&rows, Some(&[0, 1, 1]));
     assert_eq!(structs.slots(), &SlotRanges::new(3..5));
     assert_eq!(leaf(&structs, false, None).def, DefinitionLevels::Bitmap(bits(&[0, 1, 1])));

@@ -1,7 +1,7 @@
 use super::*;
 use marquetry_encoding::{Values, levels as encoded_levels, plain, rle};
 
-/// V1 levels of entries that are values, or nulls, and how many are values.
+/// Returns the V1 levels of entries that are values or nulls, and the number of values.
 fn levels_of(entries: &[bool]) -> (Vec<u8>, usize) {
     let levels: Vec<u8> = entries.iter().copied().map(u8::from).collect();
     let mut out = Vec::new();
@@ -9,7 +9,7 @@ fn levels_of(entries: &[bool]) -> (Vec<u8>, usize) {
     (out, entries.iter().filter(|is_value| **is_value).count())
 }
 
-/// Pages of `n` values, and the encoding and the type of each.
+/// Returns pages of `n` values, with the encoding and the type of each.
 fn values(n: usize) -> Vec<(Vec<u8>, i32, PhysicalType)> {
     let words: Vec<u32> = (0..n as u32).map(|i| i % 5).collect();
     let runs = rle::encode(&words.iter().map(|word| word & 1).collect::<Vec<_>>(), 1);
@@ -42,7 +42,7 @@ fn levels_are_found_and_values_are_not_taken_for_levels() {
             }
             for (page, encoding, physical) in values(present) {
                 let page = [levels.as_slice(), &page].concat();
-                // As many bytes of levels as of nulls; of strings one that is missing is the levels.
+                // Undecided if the levels take as many bytes as the nulls would. Levels also look like one string.
                 let is_undecided = plain_len(n, physical)
                     .filter(|_| encoding == PLAIN)
                     .map_or(encoding == PLAIN && present + 1 == n, |len| len == page.len());
@@ -66,7 +66,7 @@ fn a_repeated_field_has_two_kinds_of_levels() {
     }
 }
 
-/// DuckDB packs 256 levels, however many there are.
+/// DuckDB packs 256 levels, even if the page has fewer.
 #[test]
 fn a_page_of_duckdb() {
     let mut page = vec![33, 0, 0, 0, 0x41, 0b1101];
@@ -77,7 +77,7 @@ fn a_page_of_duckdb() {
     assert!(check_no_levels(&page, 4, PLAIN, PhysicalType::Int32).is_ok());
 }
 
-/// What some writers leave behind values makes no levels of them.
+/// Padding, which some writers leave behind values, does not make values look like levels.
 #[test]
 fn padding_is_none() {
     for n in 1..40 {
@@ -88,7 +88,7 @@ fn padding_is_none() {
             }
         }
     }
-    // Were a run of none one: a run of two nulls and no values.
+    // If empty runs counted, this would be a run of two nulls, and no values.
     let small: Vec<u8> = [12u32, 4, 0, 0].into_iter().flat_map(u32::to_le_bytes).collect();
     assert!(check_no_levels(&small, 2, PLAIN, PhysicalType::Int32).is_ok());
 }

@@ -1,11 +1,11 @@
-//! Places numbers among floats: the nearest float, as if the literal were stored.
+//! Places numbers among floats: at the nearest float, as if the literal were stored.
 
 use super::place::{Found, Position};
 use crate::predicate::literal::{Literal, Number};
 use crate::sort_order::SortOrder;
 use std::cmp::Ordering;
 
-/// The nearest value, as if the literal were stored.
+/// Places a literal at the nearest value, as if it were stored.
 pub(super) fn of_float(literal: &Literal, order: SortOrder) -> Found {
     let Literal::Number(number) = literal else { return Err("write a number, without quotes") };
     let text = number.to_string();
@@ -32,7 +32,7 @@ pub(super) fn of_float(literal: &Literal, order: SortOrder) -> Found {
     Ok(match is_infinite && is_finite {
         _ if is_nan => Position::Nan,
         false => Position::At(plain),
-        // Beyond all numbers, and yet not infinite.
+        // Beyond all finite numbers, but not infinite.
         true if text.starts_with('-') => Position::After(plain),
         true => Position::After(max),
     })
@@ -42,25 +42,25 @@ const HALF_INFINITY: u16 = 0x7c00;
 
 const HALF_MAX: u16 = 0x7bff;
 
-/// The binary16 nearest to `number`, of which `value` is the nearest double; of two that are as near, the one whose last
-/// bit is 0.
+/// Returns the binary16 nearest to `number`, whose nearest double is `value`; of two that are equally near, the one
+/// whose last bit is 0.
 fn half_of(number: &Number, value: f64) -> u16 {
     let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
     let magnitude = value.abs();
-    // The bits of halves are in the order of their numbers: the greatest that is not above.
+    // The bits of halves are in the order of their numbers, so search the greatest half that is not above the number.
     let (mut low, mut high) = (0, HALF_INFINITY);
     while low < high {
         let middle = low + (high - low).div_ceil(2);
         if half_value(middle) <= magnitude { low = middle } else { high = middle - 1 }
     }
     let above = low + 1;
-    // What would be the number after the greatest decides what is infinite.
+    // The number that would follow the greatest half decides what becomes infinite.
     let next = if above == HALF_INFINITY { 65_536.0 } else { half_value(above) };
     let is_above = low < HALF_INFINITY
         && match (magnitude - half_value(low)).total_cmp(&(next - magnitude)) {
             Ordering::Less => false,
             Ordering::Greater => true,
-            // The double may be in the middle where the number is not: it was rounded.
+            // The double may be exactly in the middle although the number is not, because it was rounded.
             Ordering::Equal => match number.compare(&Number::exactly(value)) {
                 Some(Ordering::Less) => value.is_sign_negative(),
                 Some(Ordering::Greater) => !value.is_sign_negative(),
@@ -70,7 +70,7 @@ fn half_of(number: &Number, value: f64) -> u16 {
     sign | if is_above { above } else { low }
 }
 
-/// The number of a binary16.
+/// Returns the number of a binary16.
 pub(in crate::predicate) fn half_value(bits: u16) -> f64 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
     let magnitude = match exponent {

@@ -1,10 +1,10 @@
-//! Places numbers among integers and decimals, exactly, however many digits they have.
+//! Places numbers among integers and decimals exactly, however many digits they have.
 
 use super::place::{Found, Position};
 use crate::predicate::literal::{Literal, Number};
 use marquetry_encoding::PhysicalType;
 
-/// The integers that a physical type holds.
+/// The range of integers that a physical type holds.
 #[derive(Clone, Copy)]
 pub(super) struct Integers {
     width: usize,
@@ -25,12 +25,12 @@ impl Integers {
         Integers { min: 0, max: signed.max * 2 + 1, ..signed }
     }
 
-    /// Where `value / per` stands.
+    /// Returns the place of `value / per`.
     pub(super) fn place(self, value: i128, per: i128) -> Position {
         self.at(value.div_euclid(per), value.rem_euclid(per) == 0)
     }
 
-    /// Where an integer stands, or what is between it and the next.
+    /// Returns the place of an integer, or if not exact, the place between it and the next one.
     fn at(self, floor: i128, is_exact: bool) -> Position {
         match floor {
             floor if floor < self.min => Position::Before,
@@ -63,7 +63,7 @@ fn of_scaled(number: &Number, scale: i32, integers: Integers) -> Found {
     let value = match floor.magnitude.parse::<i128>() {
         Ok(magnitude) if floor.is_negative => -magnitude,
         Ok(magnitude) => magnitude,
-        // More digits than any integer has.
+        // The number has more digits than any integer.
         Err(_) if floor.is_negative => i128::MIN,
         Err(_) => i128::MAX,
     };
@@ -78,22 +78,23 @@ pub(super) fn of_decimal(literal: &Literal, scale: i32, physical: PhysicalType) 
     Ok(match floor(number, scale)? {
         Ok(floor) if floor.is_exact => Position::At(floor.to_be_bytes()),
         Ok(floor) => Position::After(floor.to_be_bytes()),
-        // Byte strings hold numbers of any size.
+        // Byte strings may hold numbers of any size.
         Err(Position::After(_)) => Position::Beyond,
         Err(position) => position,
     })
 }
 
-/// An integer, of any size, that is not above a number, and the next one is.
+/// The greatest integer, of any size, that is not above a number.
 struct Floor {
     is_negative: bool,
-    /// Decimal digits.
+    /// The decimal digits.
     magnitude: String,
-    /// Whether it is the number.
+    /// Whether it equals the number.
     is_exact: bool,
 }
 
-/// `number` times ten to the `scale`, if that is an integer of few digits. PERF: most literals are, and lists of them are long.
+/// Returns `number` times ten to the `scale`, if that is an integer of few digits. PERF: most literals are, and lists
+/// of them are long.
 fn small(number: &Number, scale: i32) -> Option<i128> {
     let Number::Finite { is_negative, digits, scale: own } = number else { return None };
     let shift = scale.checked_sub(*own).filter(|shift| (0..=18).contains(shift))?;
@@ -105,7 +106,7 @@ fn small(number: &Number, scale: i32) -> Option<i128> {
     Some(if *is_negative { -value } else { value })
 }
 
-/// The integer below `number` times ten to the `scale`; what is not finite stands elsewhere.
+/// Returns the floor of `number` times ten to the `scale`, or the position of a number that is not finite.
 fn floor(number: &Number, scale: i32) -> Result<Result<Floor, Position>, &'static str> {
     let (is_negative, digits, own) = match number {
         Number::Nan => return Ok(Err(Position::Nan)),
@@ -138,11 +139,11 @@ fn floor(number: &Number, scale: i32) -> Result<Result<Floor, Position>, &'stati
     Ok(Ok(Floor { is_negative, magnitude, is_exact }))
 }
 
-/// More than any decimal has digits.
+/// More zeros than any decimal has digits.
 const MOST_ZEROS: i64 = 4_000;
 
 impl Floor {
-    /// Two's complement, big-endian, in as many bytes as it needs, at least one.
+    /// Returns two's complement, big-endian, in as few bytes as possible, at least one.
     fn to_be_bytes(&self) -> Vec<u8> {
         // Least significant first.
         let mut bytes = vec![0u8];
@@ -164,7 +165,7 @@ impl Floor {
                 (*byte, carry) = (!*byte).overflowing_add(u8::from(carry));
             }
         }
-        // What only repeats the sign is not needed.
+        // Drop bytes that only repeat the sign.
         while let [.., below, last] = bytes[..]
             && (last == 0 || last == 0xff)
             && (last ^ below) & 0x80 == 0

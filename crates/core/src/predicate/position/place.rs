@@ -1,27 +1,27 @@
-//! A place in the order of a column's values.
+//! The position of a literal in the order of a column's values.
 
 use crate::logical_type::LogicalType;
 use crate::schema::Leaf;
 use crate::sort_order::SortOrder;
 use marquetry_encoding::PhysicalType;
 
-/// A place among the values that a column can have, which are PLAIN here.
+/// A position among the values that a column can have. Values are PLAIN.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::predicate) enum Position {
-    /// Nowhere: NaN.
+    /// No position, because the literal is NaN.
     Nan,
     /// Before all values.
     Before,
     /// At this value.
     At(Vec<u8>),
-    /// After this value and before the next.
+    /// After this value and before the next one.
     After(Vec<u8>),
-    /// After all values, of which none is the last.
+    /// After all values, if there is no last one.
     Beyond,
 }
 
-/// The order in which values of a column are compared with literals. Floats are in total order, so that each value has
-/// its place.
+/// Returns the order in which the values of a column compare with literals. Floats have total order, so that each value
+/// has a place.
 pub(in crate::predicate) fn order(leaf: &Leaf) -> SortOrder {
     match (SortOrder::of(leaf), leaf.physical()) {
         (SortOrder::Undefined, PhysicalType::Boolean) => SortOrder::Bool,
@@ -36,7 +36,7 @@ pub(in crate::predicate) fn order(leaf: &Leaf) -> SortOrder {
     }
 }
 
-/// Whether there is a less and a greater among the values: not of intervals and geometries.
+/// Whether values of the column have an order, which intervals and geometries do not have.
 pub(in crate::predicate) fn is_ordered(leaf: &Leaf) -> bool {
     !matches!(
         leaf.logical(),
@@ -44,5 +44,5 @@ pub(in crate::predicate) fn is_ordered(leaf: &Leaf) -> bool {
     )
 }
 
-/// The place of a literal; or a hint how one of this type is written.
+/// The position of a literal, or a hint how literals of this type are written.
 pub(super) type Found = Result<Position, &'static str>;

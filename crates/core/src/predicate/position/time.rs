@@ -42,7 +42,7 @@ pub(super) fn of_time(literal: &Literal, unit: TimeUnit, physical: PhysicalType)
     Ok(Integers::signed(physical).place(of_day(literal)?, nanos_per(unit)))
 }
 
-/// Nanoseconds since midnight.
+/// Returns nanoseconds since midnight.
 fn of_day(literal: &Literal) -> Result<i128, &'static str> {
     let nanos = match literal {
         Literal::Time(nanos) => Some(*nanos),
@@ -56,7 +56,7 @@ pub(super) fn of_timestamp(literal: &Literal, unit: TimeUnit, utc: bool) -> Foun
     Ok(Integers::signed(PhysicalType::Int64).place(instant(literal, utc)?, nanos_per(unit)))
 }
 
-/// Nanoseconds since 1970.
+/// Returns nanoseconds since 1970-01-01T00:00:00.
 fn instant(literal: &Literal, utc: bool) -> Result<i128, &'static str> {
     let moment = moment_of(literal)?;
     if moment.has_offset && !utc {
@@ -65,7 +65,7 @@ fn instant(literal: &Literal, utc: bool) -> Result<i128, &'static str> {
     Ok(moment.total_nanos())
 }
 
-/// A literal without an offset is taken as UTC.
+/// Returns the point in time of a literal; without an offset it is in UTC.
 fn moment_of(literal: &Literal) -> Result<Moment, &'static str> {
     let found = match literal {
         Literal::Timestamp(moment) => Some(*moment),
@@ -76,7 +76,7 @@ fn moment_of(literal: &Literal) -> Result<Moment, &'static str> {
     found.ok_or("a timestamp is written '2024-01-31 10:30:00.5', with Z or an offset as +02:00")
 }
 
-/// SPEC: INT96 is the nanoseconds of the day, then the Julian day.
+/// Places a point in time. SPEC: INT96 is the nanoseconds of the day, then the Julian day.
 pub(super) fn of_int96(literal: &Literal) -> Found {
     let moment = moment_of(literal)?;
     let day = moment.seconds.div_euclid(86_400) + i64::from(JULIAN_DAY_OF_1970);

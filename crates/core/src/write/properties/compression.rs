@@ -104,21 +104,21 @@ impl ZstdLevel {
 }
 
 impl Default for GzipLevel {
-    /// 6.
+    /// Level 6.
     fn default() -> Self {
         GzipLevel(6)
     }
 }
 
 impl Default for BrotliLevel {
-    /// 4.
+    /// Level 4.
     fn default() -> Self {
         BrotliLevel(4)
     }
 }
 
 impl Default for ZstdLevel {
-    /// 1.
+    /// Level 1.
     fn default() -> Self {
         ZstdLevel(1)
     }

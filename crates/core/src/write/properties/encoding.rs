@@ -46,7 +46,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// All but [`Auto`](Self::Auto), by code.
+    /// All encodings but [`Auto`](Self::Auto), by code.
     const CODED: [Encoding; 10] = [
         Encoding::PLAIN,
         Encoding::PLAIN_DICTIONARY,

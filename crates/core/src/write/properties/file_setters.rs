@@ -18,8 +18,7 @@ use std::sync::Arc;
 impl WriterPropertiesBuilder {
     /// Sets how the file is encrypted. Default: no encryption.
     ///
-    /// Checkpoints are impossible in an encrypted file. The error comes when a writer is created, as does that for the
-    /// key of a column that does not exist.
+    /// A key for a column that does not exist is an error when a writer is created.
     #[must_use]
     pub fn with_file_encryption_properties(mut self, value: Arc<FileEncryptionProperties>) -> Self {
         self.properties.file_encryption = Some(value);

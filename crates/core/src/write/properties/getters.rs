@@ -190,7 +190,7 @@ impl WriterProperties {
 impl WriterProperties {
     /// The compression of pages.
     pub fn compression(&self, col: &ColumnPath) -> Compression {
-        self.asked(col).compression.unwrap_or_default()
+        self.asked(col).compression.unwrap_or_else(|| self.default_compression())
     }
 
     /// Returns the encoding of values; `None` if it was not set, which means [`Encoding::Auto`].
@@ -205,7 +205,7 @@ impl WriterProperties {
 
     /// Returns which parts of the file have statistics.
     pub fn statistics_enabled(&self, col: &ColumnPath) -> EnabledStatistics {
-        self.asked(col).statistics.unwrap_or_default()
+        self.asked(col).statistics.unwrap_or_else(|| self.default_statistics())
     }
 
     /// Whether data page headers have statistics as well.

@@ -33,17 +33,26 @@ impl WriterProperties {
         Ok(settings)
     }
 
-    fn settings(&self, asked: Asked, physical: PhysicalType) -> Result<ColumnSettings> {
-        let compression = asked.compression.unwrap_or(match self.compat {
+    /// Returns the compression of columns without a setting.
+    pub(super) fn default_compression(&self) -> Compression {
+        match self.compat {
             Compat::Maximum => Compression::SNAPPY,
             Compat::Modern | Compat::Latest => DEFAULT_COMPRESSION,
-        });
-        let dictionary_bytes = asked.dictionary_page_bytes.unwrap_or(DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT);
-        // A column index is useless without an offset index.
-        let by_default = match self.offset_index_disabled() {
+        }
+    }
+
+    /// Returns the statistics of columns without a setting.
+    pub(super) fn default_statistics(&self) -> EnabledStatistics {
+        match self.offset_index_disabled() {
+            // A column index is useless without an offset index.
             true => EnabledStatistics::Chunk,
             false => EnabledStatistics::Page,
-        };
+        }
+    }
+
+    fn settings(&self, asked: Asked, physical: PhysicalType) -> Result<ColumnSettings> {
+        let compression = asked.compression.unwrap_or_else(|| self.default_compression());
+        let dictionary_bytes = asked.dictionary_page_bytes.unwrap_or(DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT);
         Ok(ColumnSettings {
             codec: compression.codec(),
             level: compression.level(),
@@ -58,7 +67,7 @@ impl WriterProperties {
             content_defined_chunking: self.content_defined_chunking.map(checked).transpose()?,
             page_version: self.writer_version.into(),
             checksums: self.page_checksums,
-            statistics: asked.statistics.unwrap_or(by_default).into(),
+            statistics: asked.statistics.unwrap_or_else(|| self.default_statistics()).into(),
             statistics_truncate: self.statistics_truncate_length,
             index_truncate: self.column_index_truncate_length,
             page_header_statistics: asked.page_header_statistics.unwrap_or(false),

@@ -35,7 +35,7 @@ impl WriterPropertiesBuilder {
     /// a type.
     #[must_use]
     pub fn set_type_data_page_size_limit(self, types: impl Into<TypeSelector>, value: usize) -> Self {
-        self.rule(Selector::Type(types.into()), Change::PaddedBytes(value))
+        self.rule(Selector::Type(types.into()), Change::PageBytes(value))
     }
 
     /// Sets the maximum number of rows in a data page, for all columns of a type.
@@ -128,7 +128,7 @@ impl WriterPropertiesBuilder {
     /// whose path matches a pattern.
     #[must_use]
     pub fn set_glob_data_page_size_limit(self, pattern: &str, value: usize) -> Self {
-        self.rule(Selector::Glob(Glob::new(pattern)), Change::PaddedBytes(value))
+        self.rule(Selector::Glob(Glob::new(pattern)), Change::PageBytes(value))
     }
 
     /// Sets the maximum number of rows in a data page, for all columns whose path matches a pattern.

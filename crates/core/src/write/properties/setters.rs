@@ -46,7 +46,7 @@ impl WriterPropertiesBuilder {
     /// Default 1 MiB; more than 1 GiB counts as 1 GiB.
     #[must_use]
     pub fn set_data_page_size_limit(self, value: usize) -> Self {
-        self.rule(Selector::All, Change::PaddedBytes(value))
+        self.rule(Selector::All, Change::PageBytes(value))
     }
 
     /// Sets the maximum number of rows in a data page, for all columns. Default 20,000.
@@ -134,7 +134,7 @@ impl WriterPropertiesBuilder {
     /// for all columns of a group.
     #[must_use]
     pub fn set_column_data_page_size_limit(self, col: ColumnPath, value: usize) -> Self {
-        self.rule(Selector::Column(col), Change::PaddedBytes(value))
+        self.rule(Selector::Column(col), Change::PageBytes(value))
     }
 
     /// Sets the maximum number of rows in a data page, for one column, or for all columns of a group.

@@ -8,13 +8,13 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use marquetry::predicate::{Comparison, Predicate, col, literals};
 
-/// A column that can be asked, by its path; nulls of structs above are its own.
+/// A column that predicates can use, by its path. Nulls of structs above it are its own.
 pub(super) struct Asked {
     path: String,
     array: ArrayRef,
 }
 
-/// What is true, false or unknown of each row.
+/// The result of a predicate for each row: true, false or unknown.
 pub(super) type Says = Vec<Option<bool>>;
 
 /// All columns that are no list and are in none, and the lists themselves.
@@ -47,7 +47,7 @@ fn add(array: &ArrayRef, path: String, above: Option<&NullBuffer>, out: &mut Vec
     out.push(Asked { path, array });
 }
 
-/// A predicate and what it says; `None` if what was drawn is none.
+/// Returns a random predicate and its result, or `None` if it turned out not to be one.
 pub(super) fn predicate(random: &mut Random, columns: &[Asked], depth: usize) -> Option<(Predicate, Says)> {
     if depth == 0 || random.one_in(2) {
         return condition(random, columns);
@@ -75,7 +75,7 @@ fn condition(random: &mut Random, columns: &[Asked]) -> Option<(Predicate, Says)
         let says = (0..array.len()).map(|row| Some(holds(is, &length(array, row)?, &count))).collect();
         return Some((column().cardinality(is, count), says));
     }
-    // Of values that are no time of a day there is no literal.
+    // Values that are not a time of day have no literal.
     let mut literal = || {
         let row = random.below(array.len());
         Some((row, literals(&array.slice(row, 1)).ok()?.pop()?))

@@ -53,7 +53,7 @@ fn table(random: &mut Random, rows: usize) -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
 }
 
-/// Arrow loses the length of lists whose elements are none.
+/// Whether Arrow keeps the field: it loses the length of lists whose elements have no columns.
 fn is_taken(field: &Field) -> bool {
     match field.data_type() {
         DataType::FixedSizeList(_, 0) => false,
@@ -154,7 +154,7 @@ fn other_types(file: &File, random: &mut Random) -> ArrowReaderOptions {
     }
 }
 
-/// What one reads of a file.
+/// What is read of a file.
 struct Choice {
     row_groups: Option<Vec<usize>>,
     selection: Option<RowSelection>,
@@ -171,7 +171,7 @@ struct Choice {
 struct Filter {
     projection: ProjectionMask,
     wanted: Arc<Vec<bool>>,
-    /// `None` if any thread may ask it, in any order.
+    /// The numbers that it was asked about; `None` if any thread may ask it, in any order.
     asked: Option<Arc<Mutex<Vec<i64>>>>,
 }
 
@@ -183,7 +183,7 @@ impl Filter {
             if let Some(asked) = &asked {
                 asked.lock().unwrap().extend(ids.values());
             }
-            // Null is as good as false.
+            // Null counts as false.
             Ok(ids
                 .values()
                 .iter()
@@ -225,7 +225,7 @@ impl Choice {
             selection = Some(selected[..end].iter().map(selector).collect());
         }
         if let Some((asked, says)) = ask::predicate(random, columns, 2).filter(|_| !random.one_in(3)) {
-            // A file does not tell of all columns what they mean.
+            // A file does not state the meaning of all columns.
             if bind_in_file(&asked, metadata.metadata()).is_ok() {
                 wanted.iter_mut().zip(&rows).for_each(|(wanted, row)| *wanted &= says[*row] == Some(true));
                 predicate = Some(asked);
@@ -257,7 +257,7 @@ impl Choice {
             .then(|| RowFilter::new(self.filters.iter().map(Filter::predicate).collect()))
     }
 
-    /// Filters that remember are asked about rows in their order, and once about each.
+    /// Whether filters with a memory were asked about rows in their order, and once about each.
     fn asked_in_order(&self, rows: &[usize]) -> bool {
         self.filters.iter().filter_map(|filter| filter.asked.as_ref()).all(|asked| {
             let mut left = rows.iter();

@@ -23,11 +23,11 @@ use std::task::{Context, Poll};
 /// How rows are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Way {
-    /// By a reader with so many threads.
+    /// By a reader with this number of threads.
     Reader(usize),
-    /// By a reader of a source whose requests are dear.
+    /// By a reader of a source with expensive requests.
     Far,
-    /// By a reader, once it is known which rows are wanted.
+    /// By a reader, after it is known which rows are wanted.
     Selected,
     /// By a stream, of batches or of row groups.
     Stream,
@@ -85,7 +85,7 @@ impl AsyncSource for LateFile {
     }
 }
 
-/// Tells a builder what was chosen, but for the columns that are read.
+/// Passes the choice to a builder, except for the columns.
 macro_rules! chosen {
     ($builder:expr, $choice:expr) => {{
         let (mut builder, choice) = (
@@ -146,7 +146,7 @@ pub(super) fn read(
         Way::Stream | Way::RowGroups => {
             let source = LateFile(file.clone());
             let metadata = block_on(ArrowReaderMetadata::load_async(&source, options.clone()))?;
-            // Without the end of the file, which was fetched and may have all of it.
+            // Without the end of the file, which was fetched and may contain all of it.
             let metadata = match random.one_in(4) {
                 true => metadata,
                 false => ArrowReaderMetadata::try_new(metadata.metadata().clone(), options.clone())?,
@@ -167,7 +167,7 @@ fn batches<T>(builder: ParquetRecordBatchReaderBuilder<T>) -> Result<Vec<RecordB
     std::iter::from_fn(|| reader.next_batch()).collect()
 }
 
-/// What a future gives that is given up and begun again until it does.
+/// Drops a future and starts it again until it finishes.
 macro_rules! patiently {
     ($future:expr, $random:expr) => {
         loop {

@@ -158,13 +158,13 @@ pub(crate) struct Page {
     pub(crate) group_rows: Range<u64>,
     /// Whether it is in a list.
     pub(crate) is_nested: bool,
-    /// Whether its entries may go on from page to page, as far as a reader knows.
+    /// Whether its entries may continue from page to page, as far as a reader knows.
     pub(crate) may_cut_rows: bool,
 }
 
 impl Page {
-    /// Whether all of it stands where a block that was copied from `from` to `to` has brought it. Its first bytes may not have
-    /// been in the block: headers begin alike.
+    /// Whether all of it was overwritten by a block that was copied from `from` to `to`. Its first bytes may not have
+    /// been in the block, because headers begin alike.
     pub(crate) fn was_moved(&self, good: &Bytes, bad: &Bytes, from: usize, to: usize) -> bool {
         let page = &good[self.header.start..self.body.end];
         let start = (self.header.start + to).checked_sub(from);
@@ -223,13 +223,13 @@ pub(crate) fn pages(file: &Bytes, indexed: &Bytes) -> Vec<Page> {
 pub(crate) enum Fault {
     Bit(usize, u8),
     Zeros(Range<usize>),
-    /// A block that was written to the wrong place, too.
+    /// A block that was also written to the wrong place.
     Copied {
         from: usize,
         to: usize,
         len: usize,
     },
-    /// A block that is there twice: all that follows is moved.
+    /// A block that is doubled, so that everything behind it moves.
     Doubled(Range<usize>),
     Cut(usize),
 }
@@ -270,8 +270,8 @@ pub(crate) fn changed(good: &Bytes, bad: &Bytes) -> Vec<usize> {
     (0..good.len()).filter(|&i| good[i] != bad[i]).collect()
 }
 
-/// The rows of each field of the root that may be lost by changes at these bytes, and the pages of which one must be
-/// found to be damaged: those whose bytes, not only headers, are changed.
+/// Returns the rows of each root field that changes at these bytes may lose, and the pages of which one must be found
+/// damaged: those whose bytes, not only headers, were changed.
 pub(crate) fn consequences(
     pages: &[Page],
     changed: &[usize],

@@ -1,14 +1,14 @@
-//! CSV where a character stands before quotes that belong to a cell, as MySQL and Spark write it: `"say \"hi\""`.
+//! CSV with an escape before quotes that belong to a cell, as MySQL and Spark write it: `"say \"hi\""`.
 //!
-//! In cells with quotes around them it also stands before itself, and before line ends, as MySQL has it. Before anything else it is text, as
-//! in Spark, and so it is in cells without quotes, as in Spark and DuckDB. Doubled quotes are one, too.
+//! In quoted cells the escape also precedes itself, and line ends, as in MySQL. Before anything else it is text, as in
+//! Spark, and so it is in cells without quotes, as in Spark and DuckDB. Doubled quotes are one quote, too.
 
 use super::super::texts::Span;
 use super::{BadRecord, Dialect, Splitter, is_terminator};
 use memchr::{memchr2, memchr3};
 
 impl Dialect {
-    /// How many bytes an escape at `at` takes, with what it stands before; `None` if there is none.
+    /// Returns how many bytes an escape at `at` takes, including what it escapes. `None` if there is no escape.
     fn escape_len(self, escape: u8, bytes: &[u8], at: usize) -> Option<usize> {
         let next = *bytes.get(at + 1).filter(|_| bytes[at] == escape)?;
         match next {
@@ -18,7 +18,7 @@ impl Dialect {
         }
     }
 
-    /// The place of the quote that ends the cell whose text begins at `at`.
+    /// Returns the position of the quote that ends the cell whose text begins at `at`.
     fn escaped_closing_quote(self, escape: u8, bytes: &[u8], mut at: usize) -> Option<usize> {
         loop {
             at += memchr2(self.quote, escape, bytes.get(at..)?)?;
@@ -31,13 +31,14 @@ impl Dialect {
         }
     }
 
-    /// The place of the delimiter or the line end behind the text at `at`, outside of quotes.
+    /// Returns the position of the delimiter or the line end behind the text at `at`, outside of quotes.
     fn end_of_text(self, bytes: &[u8], at: usize) -> Option<usize> {
         let end = memchr3(self.delimiter, b'\n', b'\r', bytes.get(at..)?)?;
         Some(at + end)
     }
 
-    /// The byte behind the last record that ends in `bytes`; empty lines before the first are none.
+    /// Returns the position behind the last record that ends in `bytes`. Empty lines before the first record are not
+    /// records.
     pub(super) fn last_escaped_break(self, escape: u8, bytes: &[u8]) -> Option<usize> {
         self.last_break_behind(bytes, |mut at| {
             loop {
@@ -60,7 +61,7 @@ impl Dialect {
 }
 
 impl Splitter<'_> {
-    /// [`split`](Self::split), with escapes.
+    /// Does the same as [`split`](Self::split), with escapes.
     pub(super) fn split_escaped(&mut self, escape: u8) -> Result<usize, BadRecord> {
         let (dialect, bytes) = (self.dialect, self.bytes);
         let mut start = dialect.behind_comments(bytes, 0);
@@ -92,7 +93,8 @@ impl Splitter<'_> {
         Ok(bytes.len())
     }
 
-    /// The text of the cell that begins at `start`, and the place of the delimiter or the line end behind it.
+    /// Returns the text of the cell that begins at `start`, and the position of the delimiter or the line end behind
+    /// it.
     fn escaped_cell(&mut self, escape: u8, start: usize) -> Result<(Span, usize), BadRecord> {
         let (dialect, bytes) = (self.dialect, self.bytes);
         let end_behind = |at: usize| dialect.end_of_text(bytes, at).unwrap_or(bytes.len());
@@ -114,7 +116,7 @@ impl Splitter<'_> {
         Ok((Span::new(bytes.len() + first, bytes.len() + last), end))
     }
 
-    /// Appends the text that is meant.
+    /// Appends the text without its escapes.
     fn unescape(&mut self, escape: u8, text: &[u8]) {
         let (dialect, out) = (self.dialect, &mut self.records.unescaped);
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! A program is run, asked, and ended if it takes too long.
+//! Runs a program with a question, and ends it if it takes too long.
 
 use std::io::{self, PipeReader, Read, Write, pipe};
 use std::process::{Command, ExitStatus};
@@ -6,31 +6,32 @@ use std::thread;
 use std::time::{Duration, Instant};
 use zeroize::{Zeroize, Zeroizing};
 
-/// What became of a question.
+/// The result of a question.
 pub(super) enum Answer {
-    /// What the program has written.
+    /// The output of the program.
     Text(Zeroizing<Vec<u8>>),
-    /// More than an answer has.
+    /// The output is longer than an answer may be.
     TooLong,
-    /// The program has failed.
+    /// The program failed.
     Failure(ExitStatus),
-    /// It took too long, and was ended.
+    /// The program took too long, and was ended.
     Late,
 }
 
 /// Runs a program with `question` on its standard input, and returns what it writes to its standard output.
 ///
-/// Nothing of it is left running here, whatever it does: neither the program, nor the two threads that write and read meanwhile.
-/// What it has started itself may go on, and have the pipes open. So the end of neither pipe is waited for: this process has both
-/// ends of both, and after the program's own end puts the last byte into the one, and empties the other. The program is in the group
-/// of this process, as it may ask its user something in the terminal.
+/// Nothing is left running here, whatever the program does: neither the program, nor the two threads that write and
+/// read meanwhile. Processes that it started itself may go on, and keep the pipes open. So this does not wait for the
+/// end of either pipe: this process has both ends of both, and after the program has ended it writes a last byte into
+/// one, and empties the other. The program is in the process group of this process, as it may ask its user something in
+/// the terminal.
 pub(super) fn exchange(command: &mut Command, question: &[u8], limit: Duration) -> io::Result<Answer> {
     let (its_input, mut to_it) = pipe()?;
     let (from_it, its_output) = pipe()?;
     let (mut unread, mut last) = (its_input.try_clone()?, its_output.try_clone()?);
     command.stdin(its_input).stdout(its_output);
     thread::scope(|scope| {
-        // It may have an answer, or an error, without having read all.
+        // It may answer, or fail, without reading everything.
         let writer = thread::Builder::new().spawn_scoped(scope, move || drop(to_it.write_all(question)));
         let reader = thread::Builder::new().spawn_scoped(scope, move || read(from_it));
         let ended = match (writer, &reader) {
@@ -38,7 +39,7 @@ pub(super) fn exchange(command: &mut Command, question: &[u8], limit: Duration) 
             (Err(error), _) => Err(error),
             (_, Err(error)) => Err(error.kind().into()),
         };
-        // No reader has failed, and then there is nobody to be told.
+        // This only fails if the reader has ended, which then needs no last byte.
         let _ = last.write_all(&[LAST]);
         let _ = io::copy(&mut unread, &mut io::sink());
         let Some(status) = ended? else { return Ok(Answer::Late) };
@@ -50,7 +51,7 @@ pub(super) fn exchange(command: &mut Command, question: &[u8], limit: Duration) 
     })
 }
 
-/// Runs it to its end; `None` if that took too long. Then it was ended.
+/// Runs the program to its end; `None` if that took too long, and it was ended.
 fn run(command: &mut Command, limit: Duration) -> io::Result<Option<ExitStatus>> {
     let mut child = command.spawn()?;
     let started = Instant::now();
@@ -58,13 +59,13 @@ fn run(command: &mut Command, limit: Duration) -> io::Result<Option<ExitStatus>>
         let left = limit.saturating_sub(started.elapsed());
         match child.try_wait() {
             Ok(None) if left.is_zero() => break Ok(None),
-            // A tenth of the time that it took until now is not missed.
+            // A delay of a tenth of its run time so far does not matter.
             Ok(None) => thread::sleep((started.elapsed() / 10).clamp(SHORTEST, LONGEST).min(left)),
             ended => break ended,
         }
     };
     if !matches!(ended, Ok(Some(_))) {
-        // It may have ended just now. Waiting takes it out of the system's table.
+        // It may have ended just now. Waiting removes it from the process table.
         let _ = child.kill();
         let _ = child.wait();
     }
@@ -74,9 +75,9 @@ fn run(command: &mut Command, limit: Duration) -> io::Result<Option<ExitStatus>>
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(50);
 
-/// All up to the last byte, if it is not too long. What is too long is taken nevertheless: the program is waiting for it.
+/// Reads up to the last byte; `None` if that is too long. Even then it reads on, as the program waits for that.
 fn read(mut from: PipeReader) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
-    // Of its full size from the beginning: growing would leave copies of keys behind.
+    // Allocated in full size: growing would leave copies of keys behind.
     let mut text = Zeroizing::new(Vec::with_capacity(LONGEST_ANSWER));
     let mut piece = Zeroizing::new([0; 4096]);
     let mut is_too_long = false;
@@ -100,7 +101,7 @@ fn read(mut from: PipeReader) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
     }
 }
 
-/// No byte of text in UTF-8, as JSON is: who writes it has not answered.
+/// Not a byte of UTF-8 text, as JSON is: a program that writes it has not answered.
 const LAST: u8 = 0xff;
 /// Wrapped keys have some hundred bytes.
 const LONGEST_ANSWER: usize = 1 << 16;
