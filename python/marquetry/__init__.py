@@ -1,4 +1,4 @@
-"""Parquet: every encoding, every type, read right and fast.
+"""Read and write Parquet: every encoding, type and codec.
 
 >>> import marquetry
 >>> file = marquetry.open(WINES)
@@ -8,18 +8,18 @@
 >>> table.num_rows
 5
 
-What is read goes to others without a copy, by the Arrow PyCapsule interface: ``pyarrow.table(x)``, ``polars.DataFrame(x)``,
-``duckdb.from_arrow(x)``, ``pandas.DataFrame.from_arrow(x)`` take a table, a stream, or the file itself. :mod:`marquetry.parquet`
-has the names of ``pyarrow.parquet``.
+Other libraries take a table, a stream, or the file itself without a copy, through the Arrow PyCapsule interface:
+``pyarrow.table(x)``, ``polars.DataFrame(x)``, ``duckdb.from_arrow(x)``, ``pandas.DataFrame.from_arrow(x)``.
+:mod:`marquetry.parquet` is a drop-in replacement for ``pyarrow.parquet``.
 
-Nothing but Python is needed. pyarrow, polars and pandas are used where they are asked for.
+Only Python is required. pyarrow, polars and pandas are imported only by the calls that return their objects.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-# Before all that loads the extension.
+# First, before any import that loads the extension.
 from . import _allocator as _allocator
 from ._errors import (
     ArgumentError,
@@ -65,7 +65,7 @@ _MODULES = ("encryption", "parquet", "polars")
 
 
 def __getattr__(name: str) -> object:
-    # What few programs use, and takes as long to import as all else.
+    # Few programs use these modules, and importing them takes as long as everything else.
     if name in _ADVISE:
         from . import _advise
 

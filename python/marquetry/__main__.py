@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """Runs the command of ``sys.argv`` and gives its exit code."""
+    """Runs the command in ``sys.argv`` and returns its exit code."""
     from . import _marquetry
 
     try:

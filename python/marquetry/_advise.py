@@ -1,4 +1,4 @@
-"""What would make a file smaller or faster."""
+"""Advice that makes files smaller or faster, and rewriting files with it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ._marquetry import FileDecryptionProperties, FileEncryptionProperties
 
 
 class BytesChange(NamedTuple):
-    """Bytes as they are, and as they are predicted."""
+    """A size in bytes: the current one, and the predicted one."""
 
     before: int
     after: int
 
 
 class Change(NamedTuple):
-    """A figure as it is, and as it is predicted."""
+    """A figure: the current one, and the predicted one."""
 
     before: float
     after: float
@@ -30,9 +30,10 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnAdvice:
-    """What a column should be written with; ``encoding``, ``compression`` and ``level`` are None where it is left as it is.
+    """The encoding and codec that are advised for a column; they are ``None`` if it should stay as it is.
 
-    ``measured`` is the share of its rows that was encoded, ``error`` the part by which ``predicted`` may be wrong.
+    ``bytes`` is the size of its pages and their indexes, ``predicted`` the size with the advice, and ``error`` the relative error of
+    ``predicted``. ``measured`` is the share of its rows that were measured, from 0 to 1.
     """
 
     column: str
@@ -47,9 +48,15 @@ class ColumnAdvice:
 
 @dataclass(frozen=True)
 class AdviceFinding:
-    """One thing to do. ``decode`` is in seconds, ``skipped`` the share of the rows that queries skip.
+    """One measure to take, and what it was measured to bring.
 
-    ``confidence`` is the share of the rows that was looked at, 1 where it is certain.
+    - ``kind``: the kind of the measure.
+    - ``columns``: dotted paths of the columns; empty if it applies to all.
+    - ``what``: what to do and why, as text.
+    - ``bytes``: size of what it changes, in bytes.
+    - ``decode``: time to decode that on one thread, in seconds.
+    - ``skipped``: share of the rows that queries skip, from 0 to 1.
+    - ``confidence``: share of the rows that were examined; 1 if it is certain.
     """
 
     kind: str
@@ -63,7 +70,11 @@ class AdviceFinding:
 
 @dataclass(frozen=True, repr=False)
 class Advice:
-    """What would make a file smaller or faster; what brings most comes first. ``predicted`` is of the columns alone."""
+    """Advice that makes a file smaller or faster. Columns and findings that bring most come first.
+
+    ``size`` is the size of the file in bytes, and ``predicted`` its size with the advised encodings and codecs alone. ``not_measured`` says
+    what could not be measured, and why. ``file`` is the file that was examined, if there were several.
+    """
 
     size: int
     predicted: int
@@ -83,7 +94,7 @@ class Advice:
         return f"<p>{self.size} bytes, {self.predicted} with other encodings and codecs</p><table>{''.join(rows)}</table>"
 
     def writer_options(self) -> dict[str, Any]:
-        """The encodings and codecs as ``marquetry.write`` and ``marquetry.create`` take them.
+        """Returns the advised encodings and codecs as options of :func:`marquetry.write` and :func:`marquetry.create`.
 
         >>> import marquetry
         >>> options = marquetry.advise(WINES).writer_options()
@@ -105,14 +116,17 @@ def advise(
     compat: Literal["modern", "latest"] = "modern",
     decryption: FileDecryptionProperties | None = None,
 ) -> Advice:
-    """What would make a file smaller or faster: each figure is measured on its rows, for ``budget`` seconds.
+    """Finds out what would make a file smaller or faster, by measuring on its rows. :func:`optimize` follows the advice.
 
-    ``for_`` says what counts most: few bytes, fast reading, or what queries can skip. What is asked is told by ``where``, a filter or a
-    list of filters, and by ``queries``, the path of a file, or lines: a condition or a SELECT with a WHERE on each, with a number and a
-    tab in front that say how often. ``compat="latest"`` allows encodings that not all readers know. :func:`optimize` does it.
-
-    Of a folder, or of a list of paths, it is the advice of the largest file, ``file``, and whether its files are better merged. ``decryption``
-    has the keys of an encrypted file.
+    - ``source``: the file, as in :func:`open`. For a directory or a list of paths, the largest file is examined, and whether the files
+      should be merged.
+    - ``for_``: the goal: ``size`` for few bytes (the default), ``scan`` for fast reading, ``filter`` for queries that skip much.
+    - ``budget``: time to measure, in seconds. Default: 10.
+    - ``where``: a filter of your queries, or a list of filters. Default: none.
+    - ``queries``: path of a file with your queries, or its lines: each a condition, or a SELECT with a WHERE, optionally preceded by how
+      often it runs and a tab. Default: none.
+    - ``compat``: ``modern`` (the default) for encodings that all current readers support, or ``latest`` to allow newer ones.
+    - ``decryption``: keys of an encrypted file. Default: none.
 
     >>> import marquetry
     >>> advice = marquetry.advise(WINES, where="country = 'FR'")
@@ -124,7 +138,7 @@ def advise(
     if files is None:
         return _advice(_marquetry.advise(source, options))
     largest = max(files, key=os.path.getsize)
-    # What is in several folders may be partitions, which stay apart.
+    # Files in different directories may be partitions, which stay apart.
     folders = [os.path.dirname(file) for file in files]
     fullest = max(folders, key=folders.count)
     together = [file for file, folder in zip(files, folders) if folder == fullest]
@@ -143,13 +157,13 @@ def _wanted(for_: str, budget: float, where: Any, queries: str | os.PathLike[str
 
 
 def _conditions(where: Any) -> list[str]:
-    """The texts of a filter, or of a list of several: a list of nothing but tuples or lists is one filter."""
+    """Returns the texts of one filter or of a list of filters. A list of nothing but tuples or lists is one filter."""
     is_one = not isinstance(where, (list, tuple)) or bool(where) and all(isinstance(part, (list, tuple)) for part in where)
     texts = (predicate(condition) for condition in ([where] if is_one else where))
     return [text for text in texts if text is not None]
 
 
-# The part of the budget that is for merging, beside it.
+# Time to measure merging, as a part of the budget and in addition to it.
 _MERGING_SHARE = 0.25
 
 
@@ -165,7 +179,7 @@ def _changes(found: dict[str, Any]) -> dict[str, Any]:
 
 
 class OptimizedColumn(NamedTuple):
-    """Bytes of a column before, as they were predicted of its encoding and codec, and as they are."""
+    """Size of a column in bytes: before, as predicted with its encoding and codec, and in the new file."""
 
     column: str
     before: int
@@ -175,9 +189,14 @@ class OptimizedColumn(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Optimized:
-    """What came of a file: bytes before, as they were predicted, and as they are. ``copied`` where it would not have been smaller.
+    """The result of :func:`optimize`.
 
-    ``also`` has the kinds of advice that were followed beside encodings and codecs.
+    - ``before``, ``predicted``, ``got``: size of the file in bytes before, as predicted, and of the new file.
+    - ``copied``: whether the new file is a copy, because nothing would have made it smaller.
+    - ``columns``: sizes of the columns, first those that were predicted to save most.
+    - ``also``: kinds of advice that were followed besides encodings and codecs.
+    - ``notes``: remarks on the new file.
+    - ``advice``: the advice that was followed.
     """
 
     before: int
@@ -227,17 +246,24 @@ def optimize(
     encryption: FileEncryptionProperties | None = None,
     decrypt: bool = False,
 ) -> Optimized:
-    """Writes the rows of a file again as :func:`advise` finds them better, as the command ``marquetry optimize`` does.
+    """Rewrites a file with the advice of :func:`advise`, as the command ``marquetry optimize`` does.
 
-    Rows, their order and types stay: with ``sort`` rows get the order that is advised, with ``types`` columns narrower types, where each
-    value would come back as it was. Row groups, pages, indexes and bloom filters change where that is good for what the file is ``for_``.
-    What is measured takes ``budget`` seconds; what is asked is told by ``where`` and ``queries``, as :func:`advise` takes them.
+    The rows stay the same; encodings, codecs, row groups, pages, indexes and bloom filters change where that serves the goal. If the new
+    file would not be smaller, it is a copy.
 
-    ``target`` appears once it is whole and all its rows were compared with those of ``source``, unless ``proof`` is False. Where it would
-    not be smaller it is a copy. ``memory_limit`` is what sorting and writing may hold, in bytes.
+    - ``source``: path or URL of the file.
+    - ``target``: path of the new file, which appears once it is complete.
+    - ``for_``, ``budget``, ``where``, ``queries``, ``compat``: as in :func:`advise`.
+    - ``sort``: whether to sort the rows as advised. Default: false.
+    - ``types``: whether to give columns narrower types as advised, which can hold each value unchanged. Default: false.
+    - ``proof``: whether to compare all rows of both files before ``target`` appears. Default: true.
+    - ``overwrite``: whether to replace an existing ``target``. Default: false.
+    - ``memory_limit``: memory for sorting and writing, in bytes. Default: an eighth of the machine's memory, at most 1 GiB.
+    - ``decryption``: keys of an encrypted file. Default: none.
+    - ``encryption``: how to encrypt the new file, which may then be larger. Default: as ``source``, the same columns with the same keys.
+    - ``decrypt``: whether to write an encrypted file without encryption. Default: false.
 
-    ``decryption`` has the keys of an encrypted file. The new file is encrypted as it is, the same columns with the same keys: only
-    ``encryption`` and ``decrypt`` have it otherwise, and it may be larger then.
+    Raises ``FileExistsError`` if ``target`` exists and ``overwrite`` is false.
 
     >>> import marquetry
     >>> done = marquetry.optimize(WINES, FOLDER + "/small.parquet", where="price > 100", sort=True)

@@ -1,8 +1,8 @@
-"""Loads the extension with what its allocator, mimalloc, has to be told before.
+"""Loads the extension with an option of its allocator, mimalloc.
 
-By default it gives memory back to the system 10 milliseconds after it was freed, and the next table has it cleared again, page by page,
-which takes as long as reading it. A second is what mimalloc's version 3 waits. Whoever sets the variable has the last word; nobody else
-sees ours.
+By default, mimalloc returns memory to the system 10 milliseconds after it was freed. The system then clears it again, page by page,
+for the next table, which takes as long as reading the table. So the delay is set to one second, the default of mimalloc 3. A value
+that the user has set takes precedence. Ours is removed once the extension is loaded, so that nobody else sees it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _DELAY = "MIMALLOC_PURGE_DELAY"
 if _DELAY not in os.environ:
     os.environ[_DELAY] = "1000"
     try:
-        # mimalloc reads its options once, as it is loaded.
+        # mimalloc reads its options once, when it is loaded.
         from . import _marquetry as _marquetry
     finally:
         del os.environ[_DELAY]

@@ -1,17 +1,17 @@
-"""Exceptions: what is wrong, and where."""
+"""Exceptions with the kind of a failure, and its place in the file."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """What goes wrong with a file.
+    """Base class of all errors of this package.
 
-    ``kind`` says what kind of failure it is: ``corrupt``, ``truncated``, ``unsupported``, ``limit``, ``memory``, ``argument``,
+    ``kind`` is the kind of the failure: ``corrupt``, ``truncated``, ``unsupported``, ``limit``, ``memory``, ``argument``,
     ``io``, ``not found``, ``changed``, ``cancelled`` or ``encrypted``. ``file``, ``column``, ``row_group``, ``page`` and ``byte``
-    say where, as far as it is known, and are ``None`` otherwise.
+    are its place as far as it is known, and ``None`` otherwise.
 
-    Errors are also what Python's own are, where there is one: a file that is missing is a ``FileNotFoundError``, a wrong
-    argument a ``ValueError``, a column that does not exist a ``KeyError`` besides.
+    Subclasses also derive from Python's corresponding exceptions: a missing file is a ``FileNotFoundError``, a wrong argument a
+    ``ValueError``, and an unknown column also a ``KeyError``.
 
     >>> import marquetry
     >>> try:
@@ -30,7 +30,7 @@ class Error(Exception):
     byte: int | None = None
 
     def __str__(self) -> str:
-        # KeyError and OSError would show something else.
+        # KeyError would show the text quoted, OSError with its number.
         return str(self.args[-1]) if self.args else ""
 
 
@@ -39,7 +39,7 @@ class DamageError(Error, ValueError):
 
 
 class ArgumentError(Error, ValueError):
-    """The caller asked for something impossible."""
+    """An argument is wrong, or asks for something impossible."""
 
 
 class ColumnError(ArgumentError, KeyError):
@@ -47,15 +47,15 @@ class ColumnError(ArgumentError, KeyError):
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """The bytes are legal, or may be, but this build does not read or write them."""
+    """The bytes are valid, or may be, but this build cannot read or write them."""
 
 
 class LimitError(Error, ValueError):
-    """A number in the file exceeds the limits of reading."""
+    """A number in the file exceeds a resource limit of the reader."""
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """There is no memory left for what was asked."""
+    """There is not enough memory."""
 
 
 class IoError(Error, OSError):
@@ -67,11 +67,11 @@ class MissingFileError(IoError, FileNotFoundError):
 
 
 class ForbiddenError(IoError, PermissionError):
-    """The file may not be opened."""
+    """The permission to open the file is missing."""
 
 
 class ChangedError(IoError):
-    """The file is no longer the one that was opened."""
+    """The file changed after it was opened."""
 
 
 class CancelledError(Error):
@@ -79,7 +79,7 @@ class CancelledError(Error):
 
 
 class EncryptedError(Error, PermissionError):
-    """The bytes are encrypted."""
+    """Keys or additional data (AAD) for decryption are missing or wrong, or the file is not encrypted."""
 
 
 _CLASSES: dict[str, type[Error]] = {
@@ -104,7 +104,7 @@ def make(
     page: int | None,
     byte: int | None,
 ) -> Error:
-    """The exception of an error of the extension, which calls this."""
+    """Makes the exception of an error of the extension, which calls this."""
     import errno as numbers
 
     kind, message, text, errno, file = facts
@@ -125,5 +125,5 @@ def make(
     return error
 
 
-# FileNotFoundError and PermissionError have these numbers.
+# The error numbers of FileNotFoundError and PermissionError.
 _ERRNO: dict[type[Error], int] = {MissingFileError: 2, ForbiddenError: 13, EncryptedError: 13}

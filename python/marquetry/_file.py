@@ -1,4 +1,4 @@
-"""Files that are read: one, or many as one table."""
+"""Reading one file, or many files as one table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """Rows in memory, as Arrow arrays: hand it to ``pyarrow.table``, ``polars.DataFrame``, DuckDB, pandas.
+    """A table in memory, made of Arrow arrays.
+
+    ``pyarrow.table``, ``polars.DataFrame``, DuckDB and pandas take it without a copy.
 
     >>> import marquetry
     >>> table = marquetry.open(WINES).read(columns=["name", "year"])
@@ -32,12 +34,12 @@ class Table:
 
     @property
     def num_rows(self) -> int:
-        """How many rows."""
+        """Number of rows."""
         return self._table.num_rows
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
+        """Size of the arrays' buffers in memory, in bytes."""
         return self._table.nbytes
 
     @property
@@ -54,21 +56,21 @@ class Table:
         return self.num_rows
 
     def batches(self) -> list[Batch]:
-        """The batches that the table is made of."""
+        """Returns the record batches of the table."""
         return [self._table.batch(i) for i in range(self._table.num_batches)]
 
     def to_pyarrow(self) -> Any:
-        """As a ``pyarrow.Table``."""
+        """Converts the table to a ``pyarrow.Table``."""
         import pyarrow
 
         return pyarrow.table(self)
 
     def to_pandas(self) -> Any:
-        """As a ``pandas.DataFrame``."""
+        """Converts the table to a ``pandas.DataFrame``, through pyarrow."""
         return self.to_pyarrow().to_pandas()
 
     def to_polars(self) -> Any:
-        """As a ``polars.DataFrame``."""
+        """Converts the table to a ``polars.DataFrame``."""
         import polars
 
         return polars.DataFrame(self)
@@ -94,7 +96,7 @@ class Table:
         return Table(self._table)
 
     def __deepcopy__(self, memo: object) -> Table:
-        # Nothing changes the arrays.
+        # Arrow arrays are immutable, so a copy can share them.
         return Table(self._table)
 
     def __repr__(self) -> str:
@@ -105,7 +107,7 @@ class Table:
 
 
 def _of_ipc(contents: bytes) -> Table:
-    """A table that was pickled."""
+    """Unpickles a table from an Arrow IPC stream."""
     import pyarrow
 
     with pyarrow.ipc.open_stream(contents) as reader:
@@ -113,8 +115,10 @@ def _of_ipc(contents: bytes) -> Table:
 
 
 def own_stream(data: Any) -> Any:
-    """The extension's stream or table of what is ours, and what is another library's as it is: Arrow's C streams hand over the text of an
-    error only, and not all of a schema."""
+    """Unwraps one of our objects to the extension's stream or table; returns another library's object as it is.
+
+    Arrow's C stream interface would lose parts of a schema, and all of an error but its text.
+    """
     if isinstance(data, Stream):
         return data._stream
     if isinstance(data, Table):
@@ -127,28 +131,28 @@ def _scan(options: dict[str, Any], filter: Filter, of: File | Dataset) -> dict[s
 
 
 class File:
-    """A Parquet file whose footer was read. Made by :func:`marquetry.open`."""
+    """A Parquet file that is open for reading. Use :func:`marquetry.open` to get one."""
 
     def __init__(self, source: Any, **options: Any) -> None:
         if isinstance(source, (bytearray, memoryview)):
-            # Whoever has them may change them, and cannot while they are held: a copy is read, and pickled.
+            # The caller may change a mutable buffer, but could not while we held it. So a copy is read, and pickled.
             source = bytes(source)
         self._source, self._options = source, options
         self._file = _marquetry.File(source, options)
 
     @property
     def name(self) -> str | None:
-        """Path or URL, if it has one."""
+        """Path or URL of the file; ``None`` for bytes and file objects."""
         return self._file.name
 
     @property
     def num_rows(self) -> int:
-        """How many rows."""
+        """Number of rows."""
         return self._file.footer.num_rows
 
     @property
     def num_row_groups(self) -> int:
-        """How many row groups."""
+        """Number of row groups."""
         return self._file.footer.num_row_groups
 
     @property
@@ -163,14 +167,14 @@ class File:
 
     @property
     def metadata(self) -> FileMetaData:
-        """All that the footer says: row groups, column chunks, statistics, the Parquet schema."""
+        """The footer: row groups, column chunks, statistics, and the Parquet schema."""
         from .metadata import FileMetaData
 
         return FileMetaData._of(self._file.footer)
 
     @property
     def encryption(self) -> FileEncryption | None:
-        """How the file is encrypted, as it says itself; ``None`` if it is not."""
+        """How the file is encrypted, according to its footer; ``None`` if it is not encrypted."""
         from .encryption import FileEncryption
 
         facts = self._file.footer.encryption
@@ -178,7 +182,10 @@ class File:
 
     @property
     def recovered_end(self) -> int | None:
-        """Where the footer that was read ends, if it is that of a checkpoint: nothing from there on is read."""
+        """End of the footer that was read, as an offset in bytes; ``None`` if it is the end of the file.
+
+        Set only with ``recover_checkpoint=True``, for a file without a footer at its end. Nothing after this offset is read.
+        """
         return self._file.recovered_end
 
     def read(
@@ -196,10 +203,15 @@ class File:
     ) -> Table:
         """Reads rows into memory.
 
-        ``columns``: dotted paths, in the order that is wanted; default all. ``filter``: see :mod:`marquetry._filters`: text,
-        tuples, or an expression of pyarrow. ``limit`` and ``offset`` count the rows that are wanted. ``threads``: how many decode,
-        0 for one for each processor. ``row_numbers``: the name of a column that has each row's number in the file.
-        ``on_corrupt``: ``fail``, or leave out ``skip_page``, ``skip_row_group``, or ``null_page``.
+        - ``columns``: dotted paths of the columns to read, in the order wanted; a path selects all columns below it. Default: all.
+        - ``filter``: rows to read, as SQL text, tuples, or a pyarrow expression (see :mod:`marquetry._filters`). Default: all.
+        - ``row_groups``: numbers of the row groups to read, in this order. Default: all.
+        - ``limit``, ``offset``: maximum number of rows to return, and number of rows to skip first; both count rows that pass the filter.
+        - ``batch_size``: maximum number of rows in a batch. Default: 8,192.
+        - ``threads``: number of threads that decode columns. The default 0 means one per processor.
+        - ``row_numbers``: name of an additional column with each row's number in the file, counted from 0. Default: no such column.
+        - ``on_corrupt``: what happens to a page that cannot be read: ``fail`` raises, ``skip_page`` leaves out its rows,
+          ``skip_row_group`` leaves out its row group, and ``null_page`` makes its rows null in the whole top-level column.
 
         >>> import marquetry
         >>> marquetry.open(WINES).read(["year"], filter=[("year", ">=", 2020)]).column_names
@@ -224,7 +236,7 @@ class File:
         row_numbers: str | None = None,
         on_corrupt: str = "fail",
     ) -> Stream:
-        """Reads rows as they are asked for, with the arguments of :meth:`read`. ``batch_size``: rows in a batch, default 8,192."""
+        """Reads rows lazily, batch by batch. The arguments are those of :meth:`read`."""
         options = {
             "columns": _names(columns), "row_groups": row_groups, "limit": limit, "offset": offset, "batch_size": batch_size,
             "threads": threads, "row_numbers": row_numbers, "on_corrupt": on_corrupt,
@@ -243,12 +255,16 @@ class File:
         limit: int | None = None,
         offset: int | None = None,
     ) -> Iterator[FileContent | None]:
-        """Readers of the bytes that the values of a column of FILE refer to, row by row; None where there is no value.
+        """Iterates over the bytes that the values of a FILE column refer to, row by row.
 
-        A reader has ``read(size=-1)``, and ``uri``, ``offset``, ``size``, ``content_type``, ``checksum`` as the value says them. Nothing is
-        opened before it is read. Bytes in the values and of this file are given; other files only below the directories, and with
-        URLs below the prefixes, that ``allow`` names. Relative URIs are relative to the directory of this file.
-        ``compare``: whether a reader fails at its end if the checksum is another.
+        Yields a reader for each row, ``None`` for a null. A reader has ``read(size=-1)``, and the attributes ``uri``, ``offset``, ``size``,
+        ``content_type`` and ``checksum`` of the value. It opens its target at the first read.
+
+        - ``column``: dotted path of the FILE column.
+        - ``filter``, ``limit``, ``offset``: the rows, as in :meth:`read`.
+        - ``allow``: directories, and prefixes of URLs, below which other files may be opened. Default: none. Bytes that are inline or in
+          this file can always be read. Relative URIs are relative to the directory of this file.
+        - ``compare``: whether a reader raises at its end if the checksum does not match. Default: true.
         """
         path = self._source if isinstance(self._source, (str, os.PathLike)) else None
         base = None if path is None or "://" in os.fspath(path) else os.path.dirname(os.path.abspath(os.fspath(path)))
@@ -256,7 +272,7 @@ class File:
         return iter(self._file.files(options, [os.fspath(allowed) for allowed in allow], compare, base))
 
     def explain(self, filter: Filter) -> Explanation:
-        """What of the file a filter lets be skipped."""
+        """Reports how much of the file a filter can skip; see :func:`marquetry.explain`."""
         from ._reports import explain
 
         return explain(self, filter)
@@ -265,7 +281,7 @@ class File:
         return self.schema.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """All rows, read anew each time."""
+        """Exports a stream of all rows. Each call reads the file again."""
         return self._whole().__arrow_c_stream__(requested_schema)
 
     def _whole(self) -> Stream:
@@ -285,7 +301,7 @@ class File:
 
 
 def _in_large_batches(stream: Callable[[int], Stream]) -> Stream:
-    """Rows in large batches, but where the ends of runs have 16 bits."""
+    """Streams batches of 65,536 rows, or of 8,192 if a column has 16-bit run ends, which cannot count that far."""
     large = stream(65536)
     if not any("RunEndEncoded(" in text and " Int16," in text for _, text, _ in large.schema.fields()):
         return large
@@ -314,14 +330,20 @@ def open(
     schema: Any = None,
     decryption: FileDecryptionProperties | None = None,
 ) -> File:
-    """Opens a Parquet file: a path, a URL (``s3://``, ``gs://``, ``az://``, ``https://``), ``bytes``, or a file object.
+    """Opens a Parquet file and reads its footer.
 
-    ``text`` is the layout of text: ``utf8``, ``large_utf8`` or ``utf8_view``. ``int96`` is the unit of old timestamps: ``s``,
-    ``ms``, ``us``, ``ns``, or ``auto`` for the finest that holds all. ``schema`` is an Arrow schema to read the file as.
-    ``recover_checkpoint`` reads a file whose writer died up to its last checkpoint. ``decryption`` has the keys of an encrypted file:
-    :mod:`marquetry.encryption`.
+    - ``source``: a path, a URL (``s3://``, ``gs://``, ``az://``, ``https://``), ``bytes``, or a binary file object.
+    - ``text``: Arrow layout of text and other byte strings: ``utf8``, ``large_utf8`` or ``utf8_view`` (the default).
+    - ``int96``: unit of INT96 timestamps: ``s``, ``ms``, ``us``, ``ns``, or ``auto`` (the default) for the finest that holds all values
+      of a column.
+    - ``verify_checksums``: whether pages are checked against their checksums, if they have any. Default: true.
+    - ``ignore_arrow_schema``: whether to ignore the Arrow schema that is stored in the file. Default: false.
+    - ``recover_checkpoint``: whether to read a file without a footer at its end, whose writer died, up to its last checkpoint.
+      Default: false.
+    - ``schema``: Arrow schema to read the file as. Default: derived from the file.
+    - ``decryption``: keys of an encrypted file (:mod:`marquetry.encryption`). Default: none.
 
-    Raises :class:`marquetry.Error`: a missing file is a ``FileNotFoundError``, too.
+    Raises a subclass of :class:`marquetry.Error` if the file cannot be read. For a missing file it is also a ``FileNotFoundError``.
 
     >>> import marquetry
     >>> marquetry.open(WINES).num_row_groups
@@ -338,7 +360,7 @@ def open(
 
 
 class Dataset:
-    """Many files as one table. Made by :func:`marquetry.dataset`."""
+    """Many files that are read as one table. Use :func:`marquetry.dataset` to get one."""
 
     def __init__(self, paths: Any, union_by_name: bool = False, partitions: bool = True, **options: Any) -> None:
         if isinstance(paths, (str, os.PathLike)):
@@ -349,17 +371,17 @@ class Dataset:
 
     @property
     def files(self) -> list[str]:
-        """Paths of the files, in the order in which they are read."""
+        """Paths of the files, in reading order."""
         return [os.fspath(path) for path in self._dataset.files()]
 
     @property
     def num_rows(self) -> int:
-        """How many rows all files have."""
+        """Total number of rows of all files. Reads all footers."""
         return self._dataset.num_rows(self._options)
 
     @property
     def schema(self) -> Schema:
-        """The Arrow schema that all files are read as."""
+        """The Arrow schema of the table."""
         return self._dataset.schema(self._options)
 
     def stream(
@@ -371,7 +393,10 @@ class Dataset:
         offset: int | None = None,
         batch_size: int | None = None,
     ) -> Stream:
-        """Reads rows as they are asked for. Partitions and statistics rule out files."""
+        """Reads rows lazily, batch by batch. The arguments are those of :meth:`File.read`.
+
+        Files that partition values or statistics rule out are skipped.
+        """
         options = {"columns": _names(columns), "limit": limit, "offset": offset, "batch_size": batch_size}
         return Stream(self._dataset.stream(self._options, _scan(options, filter, self)))
 
@@ -385,7 +410,7 @@ class Dataset:
         limit: int | None = None,
         offset: int | None = None,
     ) -> Table:
-        """Reads rows into memory."""
+        """Reads rows into memory. The arguments are those of :meth:`File.read`."""
         return Table(
             _in_large_batches(lambda rows: self.stream(columns, filter, limit=limit, offset=offset, batch_size=rows))
         )
@@ -420,10 +445,14 @@ def dataset(
     verify_checksums: bool = True,
     decryption: FileDecryptionProperties | None = None,
 ) -> Dataset:
-    """Opens files that are read as one table: files, folders, patterns, ``_metadata``.
+    """Opens many files as one table.
 
-    Folders called ``key=value`` are columns unless ``partitions`` is false. The schema is the first file's, and with
-    ``union_by_name`` has the columns of all; so has a column its type, where the first file has no values of it. ``decryption`` has the keys of encrypted files: :mod:`marquetry.encryption`.
+    - ``paths``: a path, or several: files, directories, glob patterns, or a ``_metadata`` file.
+    - ``union_by_name``: whether the schema has the columns of all files. By default it is the first file's schema. With it, a column
+      that has type null in the first file gets its type from the others.
+    - ``partitions``: whether directories named ``key=value`` become columns. Default: true.
+    - ``text``, ``int96``, ``verify_checksums``: as in :func:`open`.
+    - ``decryption``: keys of encrypted files (:mod:`marquetry.encryption`). Default: none.
 
     >>> import marquetry
     >>> marquetry.dataset([WINES, WINES]).num_rows

@@ -1,21 +1,22 @@
-"""Filters: pyarrow's lists and expressions become the text of a predicate.
+"""Filters: converts pyarrow's lists and expressions to the text of a predicate.
 
 A filter is one of
 
-- text, as SQL has it after WHERE: ``"country = 'DE' and amount > 100"``;
-- tuples, all of which have to be true: ``[("country", "=", "DE"), ("amount", ">", 100)]``, of paths into VARIANT, too:
+- text, as in SQL's WHERE clause: ``"country = 'DE' and amount > 100"``;
+- a list of tuples, joined by and: ``[("country", "=", "DE"), ("amount", ">", 100)]``; a name may be a path into a VARIANT:
   ``[("payload:user.id::bigint", ">", 5)]``;
-- lists of tuples, one of which has to be true: ``[[("a", "=", 1)], [("b", "in", {2, 3})]]``;
-- an expression of ``pyarrow.compute``.
+- a list of such lists, joined by or: ``[[("a", "=", 1)], [("b", "in", {2, 3})]]``;
+- a ``pyarrow.compute`` expression.
 
-Tuples and expressions want the rows that they want in pyarrow: a column of floats of 32 bits has no 0.1, which text takes for the float
-nearest to it, as lists of values do; and a list of instants has the days of a column of dates. But numbers are compared exactly where pyarrow
-fails or rounds, integers with doubles for example; and both zeros are one, in lists of values, too.
+Tuples and expressions select the same rows as in pyarrow. In a column of 32-bit floats, no value equals 0.1, while text and lists of
+values use the nearest float; and a list of timestamps selects days in a column of dates. There are two differences. Numbers are
+compared exactly where pyarrow fails or rounds, for example integers with doubles. And 0.0 equals -0.0, also in lists of values.
 
-``bytes`` are those bytes. So is a ``str`` of tuples and expressions, in UTF-8, where a column has bytes. In text such a value may be what is
-shown of bytes: ``raw = 'a\\x00'`` is an a and a zero, ``X'6100'`` as well; of a fixed length their digits, ``'6100'``.
+For binary columns, ``bytes`` stand for themselves, and a ``str`` in tuples and expressions for its UTF-8 bytes. In text, a quoted value may
+have the form in which bytes are shown: ``raw = 'a\\x00'`` is an a and a zero byte, like ``X'6100'``; bytes of fixed length are shown as
+hexadecimal digits, ``'6100'``.
 
-What has no meaning as a predicate is an error: nothing is left out.
+A filter that cannot be expressed as a predicate is an error; no part of it is ever left out.
 """
 
 from __future__ import annotations
@@ -32,7 +33,11 @@ _OPERATORS = {"=": "=", "==": "=", "!=": "!=", "<": "<", ">": ">", "<=": "<=", "
 
 
 def predicate(filter: Any, schema: Callable[[], Any] | None = None) -> str | None:
-    """The text of a filter. `schema` gives the Arrow schema of what is filtered: what an expression asks of types needs it.
+    """Returns the text of a filter; ``None`` without one.
+
+    `schema` returns the Arrow schema of the filtered data, on which the meaning of some tuples and expressions depends.
+
+    Raises ``TypeError`` or ``ValueError`` for a filter that cannot be expressed.
 
     >>> predicate([("country", "=", "DE"), ("amount", "not in", [1, 2])])
     "(country = 'DE' and (amount is null or not amount in (1, 2)))"
@@ -61,7 +66,7 @@ def _of_lists(filters: Any, schema: Callable[[], Any] | None) -> str:
 
 
 def _of_tuple(schema: Callable[[], Any] | None, name: str, operator: str, value: Any) -> str:
-    # A dot is a part of the name here, as pyarrow has it.
+    # As in pyarrow, a dot is part of the name.
     column = _column_or_path(name)
     if operator in ("in", "not in"):
         if not isinstance(value, Iterable):
@@ -77,7 +82,7 @@ def _of_tuple(schema: Callable[[], Any] | None, name: str, operator: str, value:
             values = _without_nan(values)
         values = _exact(values, [name], schema)
         inside = is_in(column, values, _unit(name, values, schema))
-        # As pyarrow has it: a value that is null is in no list that has no null.
+        # As in pyarrow, null is not in a list without null.
         has_null = any(is_null(item) for item in values)
         return inside if operator == "in" else f"(not {inside})" if has_null else f"({column} is null or not {inside})"
     if operator not in _OPERATORS:
@@ -90,12 +95,12 @@ def _of_tuple(schema: Callable[[], Any] | None, name: str, operator: str, value:
     return by_neighbours or f"{column} {sign} {literal(_exact([value], [name], schema)[0], _unit(name, [value], schema))}"
 
 
-# What is shown of bytes: of any length, and of a fixed one.
+# The forms in which bytes are shown: of any length, and of a fixed length.
 _SHOWN_BYTES = re.compile(r"[^\\]*(?:\\x[0-9A-Fa-f]{2}[^\\]*)+|[0-9A-Fa-f]+")
 
 
 def _exact(values: list[Any], path: list[str], schema: Callable[[], Any] | None) -> list[Any]:
-    """Values, and where the column of this path has bytes its own for text that would be taken for what is shown of others."""
+    """Replaces text that a predicate would take for shown bytes by its UTF-8 bytes, if the column of this path is binary."""
     if schema is None or not any(_is_shown(_text(value)) for value in values):
         return values
     of = schema()
@@ -105,7 +110,7 @@ def _exact(values: list[Any], path: list[str], schema: Callable[[], Any] | None)
 
 
 def _text(value: Any) -> Any:
-    """Text of pyarrow as Python's own; another value as it is."""
+    """Converts a text scalar of pyarrow to Python's; returns other values as they are."""
     return value.as_py() if type(value).__name__ in ("StringScalar", "LargeStringScalar", "StringViewScalar") else value
 
 
@@ -114,7 +119,7 @@ def _is_shown(value: Any) -> bool:
 
 
 def _unit(name: str, values: list[Any], schema: Callable[[], Any] | None) -> str | None:
-    """What the column of this name counts, if there are spans of time among the values."""
+    """Returns the unit of a column, if there are durations among the values."""
     if not any(is_span(value) for value in values):
         return None
     if schema is None:
@@ -132,12 +137,12 @@ def _no_schema() -> TypeError:
 
 
 def _without_nan(values: list[Any]) -> list[Any]:
-    """Those of a list that numbers of other types may be."""
+    """Returns the values of a list without NaN, which a column of integers or decimals never has."""
     return [value for value in values if not is_nan(value)]
 
 
 def is_in(column: str, values: list[Any], unit: str | None = None) -> str:
-    """Whether a column is among values, null and NaN included."""
+    """Returns the predicate that a column is among values, which may include null and NaN."""
     parts = []
     plain = [value for value in values if not is_null(value) and not is_nan(value)]
     if plain:
@@ -159,7 +164,7 @@ _RESERVED = {
 }  # fmt: skip
 
 
-# A path into a VARIANT: `payload:user.id::bigint`. A column that has all of this as its name is found by it, too.
+# A path into a VARIANT: `payload:user.id::bigint`. A column with this whole text as its name is also found.
 _NAME = r'(?:[A-Za-z_]\w*|"(?:[^"]|"")*")'
 _STEP = r'(?:[\w$-]+|"(?:[^"]|"")*")'
 _PATH = re.compile(
@@ -168,7 +173,7 @@ _PATH = re.compile(
 
 
 def _column_or_path(name: str) -> str:
-    """A name as a predicate has it.
+    """Returns a name as it is written in a predicate.
 
     >>> _column_or_path("a.b"), _column_or_path("a:b.c[0]::bigint")
     ('"a.b"', 'a:b.c[0]::bigint')
@@ -177,12 +182,12 @@ def _column_or_path(name: str) -> str:
 
 
 def _is_path(name: str) -> bool:
-    """Whether a name leads into a VARIANT, as far as it tells."""
+    """Returns whether a name has the form of a path into a VARIANT."""
     return _PATH.match(name) is not None and name.split(":")[0].lower() not in _RESERVED
 
 
 def column_name(path: list[str]) -> str:
-    """The names of a path as a predicate has them.
+    """Returns the names of a path as they are written in a predicate.
 
     >>> column_name(["a", "b.c"])
     'a."b.c"'
@@ -196,20 +201,20 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-# Expressions of pyarrow do not tell what they are made of. Pickling does: it gives an Arrow file, whose metadata has the program in
-# the order of its parts, and whose columns have the literals.
+# pyarrow's expressions have no API to inspect them. Pickling one makes an Arrow file, whose metadata has the parts of the expression in
+# order, and whose columns have the literals.
 
 
 def _shown(expression: Any) -> str:
     try:
         return str(expression)
     except UnicodeDecodeError:
-        # pyarrow cuts long ones, also within a character.
+        # pyarrow truncates long expressions, possibly within a character.
         return "a long one"
 
 
 class Program:
-    """What an expression of pyarrow is made of."""
+    """The parts of a pyarrow expression."""
 
     def __init__(self, expression: Any, schema: Callable[[], Any] | None = None) -> None:
         self._pairs, self._literals = _program(expression)
@@ -226,25 +231,25 @@ class Program:
         return self._parser
 
     def text(self) -> str:
-        """As a predicate."""
+        """Returns the expression as the text of a predicate."""
         root = self._parsed().root
         assert root is not None
         return root.as_condition()
 
     def names(self) -> set[str]:
-        """Names of columns and of their fields."""
+        """Returns the names of columns and of their fields."""
         return {value for key, value in self._pairs if key == "field_ref"}
 
     def compared(self) -> list[tuple[list[str], list[Any]]]:
-        """The paths of columns, and the values that they are compared with; none for what is asked besides."""
+        """Returns the paths of columns with the values that they are compared with. Functions of columns are not included."""
         return self._parsed().compared
 
     def listed(self) -> list[list[Any]]:
-        """The values of each list that a column has to be in."""
+        """Returns the values of each list that a column is tested to be in."""
         return self._parsed().listed
 
     def asked(self) -> list[tuple[str, list[str]]]:
-        """What is asked of columns besides comparisons: the function's name, and the path."""
+        """Returns the functions of columns besides comparisons, as pairs of name and path."""
         return self._parsed().asked
 
 
@@ -329,7 +334,7 @@ class _Parser:
         raise ValueError(f"{name} is no part of predicates: filter the rows after they are read")
 
     def question(self, name: str, column: _Part, options: dict[str, Any]) -> str:
-        """What is asked of a column alone."""
+        """Returns the predicate of a function of a single column."""
         if column.path is None:
             raise ValueError(f"{name} of something computed is no part of predicates: filter the rows after they are read")
         self.asked.append((name, column.path))
@@ -338,7 +343,7 @@ class _Parser:
         if name == "starts_with" and not options.get("ignore_case"):
             return f"starts_with({column.text}, {literal(options['pattern'])})"
         if name == "is_nan":
-            # To pyarrow no number of other types is NaN; to a predicate the question is an error.
+            # In pyarrow, values of other numeric types are never NaN; a predicate must not ask that of them.
             return _never(column.text) if self.kind(column.path) == "number" else f"is_nan({column.text})"
         if name == "is_null" and not (options.get("nan_is_null") and self.kind(column.path) in ("float", None)):
             return f"{column.text} is null"
@@ -347,11 +352,11 @@ class _Parser:
         raise ValueError(f"{name} is no part of predicates: filter the rows after they are read")
 
     def kind(self, path: list[str]) -> str | None:
-        """Whether a column has a ``float``, another ``number``, or something ``else``; ``None`` if that is not known."""
+        """Returns the kind of a column: ``float``, another ``number``, or something ``else``; ``None`` if it is not known."""
         return None if self.schema is None else _kind(self.schema(), path)
 
     def as_in_column(self, values: Any, column: _Part) -> Any:
-        """A list of values as the column has such, as pyarrow casts them; as it is where it cannot."""
+        """Casts a list of values to the type of a column, as pyarrow does; returns it as it is where that fails."""
         data_type = None if self.schema is None or column.path is None else _type_of(self.schema(), column.path)
         if data_type is None or not _are_of_a_kind(values.type, data_type):
             return values
@@ -363,12 +368,12 @@ class _Parser:
             return values
 
     def float_bits(self, path: list[str]) -> int | None:
-        """How many bits the floats of a column have; ``None`` if it has none, or none are known."""
+        """Returns the width of a column's floats in bits; ``None`` if it has no floats, or its type is not known."""
         data_type = None if self.schema is None else _type_of(self.schema(), path)
         return None if data_type is None else _narrow_floats.float_bits(str(data_type))
 
     def unit(self, path: list[str]) -> str | None:
-        """What a column of durations counts."""
+        """Returns the unit of a column of durations."""
         if self.schema is None:
             raise _no_schema()
         data_type = _type_of(self.schema(), path)
@@ -405,7 +410,7 @@ class _Parser:
         if given is None:
             raise ValueError("is_in without a list of values")
         values = [_python_of(item) for item in self.as_in_column(given, column)]
-        # MATCH is 0: null is in a list that has it. SKIP, 1: never.
+        # MATCH is 0: null is in a list with null. SKIP is 1: null is in no list.
         behaviour = options.get("null_matching_behavior", 0)
         if behaviour == 1:
             values = [value for value in values if value is not None]
@@ -419,23 +424,23 @@ class _Parser:
             values = _exact(values, column.path, self.schema)
         unit = self.unit(column.path) if column.path is not None and any(is_span(value) for value in values) else None
         text = is_in(column.text, values, unit)
-        # What is in no list is false, and not unknown, where it is null.
+        # For a null, the result is false instead of unknown.
         return f"({column.text} is not null and {text})" if None not in values else text
 
 
 def _of_nan(column: str, sign: str) -> str:
-    """A comparison with NaN: equal to nothing, and neither less nor greater; null stays null."""
+    """Returns the predicate of a comparison with NaN, which only ``!=`` makes true; for a null it is null."""
     never = _never(column)
     return f"(not {never})" if sign == "!=" else never
 
 
 def _never(column: str) -> str:
-    """What is true of no number, and null where it is null."""
+    """Returns a predicate that is false for every number, and null for a null."""
     return f"({column} < 0 and {column} > 0)"
 
 
 def _type_of(schema: Any, path: list[str]) -> Any:
-    """The type of a column, that of its values if it has a dictionary; ``None`` if it is not known."""
+    """Returns the type of a column, for a dictionary that of its values; ``None`` if it is not known."""
     import pyarrow as pa
 
     data_type: Any = None
@@ -449,7 +454,7 @@ def _type_of(schema: Any, path: list[str]) -> Any:
 
 
 def _are_of_a_kind(a: Any, b: Any) -> bool:
-    """Whether both types are of numbers, or of days and instants."""
+    """Returns whether both types are numeric, or both are dates or timestamps."""
     import pyarrow as pa
 
     types = pa.types
@@ -476,7 +481,7 @@ def _kind(schema: Any, path: list[str]) -> str | None:
 
 
 def _python_of(scalar: Any) -> Any:
-    """The value in a type of Python, or as it is if there is none for it: an instant of the year 38000, nanoseconds, a time of no day."""
+    """Converts a scalar to a Python value. Returns times, nanoseconds, and values beyond the range of Python's types as they are."""
     is_time = type(scalar).__name__ in ("Time32Scalar", "Time64Scalar")
     if scalar.is_valid and (is_time or getattr(scalar.type, "unit", None) == "ns"):
         return scalar
@@ -487,7 +492,7 @@ def _python_of(scalar: Any) -> Any:
 
 
 def _options_of(scalar: Any) -> dict[str, Any]:
-    """The options of a function by name, a list of values as an array."""
+    """Returns the options of a function by name, with a list of values as an array."""
     out = {}
     for field in scalar.type:
         name, value = field.name, scalar[field.name]
@@ -498,7 +503,7 @@ def _options_of(scalar: Any) -> dict[str, Any]:
 
 def _text_of(scalar: Any) -> str:
     if is_nan(scalar) or is_span(scalar):
-        return "?"  # comparisons look at the value
+        return "?"  # comparisons use the value instead
     return literal(scalar)
 
 
@@ -512,7 +517,7 @@ def _program(expression: Any) -> tuple[list[tuple[str, str]], Any]:
 
 
 def _metadata_pairs(file: bytes) -> list[tuple[str, str]]:
-    """The metadata of the schema of an Arrow file, in its order: keys occur more than once, which a dictionary would lose."""
+    """Returns the schema metadata of an Arrow file as pairs in order. Keys occur more than once, which a dictionary would lose."""
 
     def i32(at: int) -> int:
         return int(struct.unpack_from("<i", file, at)[0])
@@ -531,7 +536,7 @@ def _metadata_pairs(file: bytes) -> list[tuple[str, str]]:
         start = follow(at)
         return file[start + 4 : start + 4 + i32(start)].decode()
 
-    # ARROW1 and padding, a continuation mark, the length, then the message.
+    # The file begins with ARROW1 and padding, a continuation marker, the length, then the message.
     message = 16 + i32(16)
     schema = follow(field(message, 2))
     pairs_at = field(schema, 2)

@@ -1,4 +1,4 @@
-"""What columns hold, and in what two files differ."""
+"""Statistics of columns, and differences between files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._marquetry import FileDecryptionProperties
 
 
 class Common(NamedTuple):
-    """A value that occurs often: exactly so often where both numbers are the same."""
+    """A frequent value, with bounds of its count. The count is exact if both are equal."""
 
     value: Any
     at_least: int
@@ -29,7 +29,7 @@ class Lengths(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """How values are spread over intervals of the same width."""
+    """Counts of values in intervals of equal width between ``lower`` and ``upper``."""
 
     lower: float
     upper: float
@@ -38,9 +38,21 @@ class Histogram(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnStats:
-    """What a column holds. None is what is not known, or what its type has not.
+    """Statistics of a column. A statistic is ``None`` if it is not known, or does not apply to the type.
 
-    ``distinct_error`` is the part by which ``distinct`` may be wrong, 0 where it is exact; ``rank_error`` that of ranks of ``quartiles``.
+    Values are booleans, numbers, text, bytes, ``Decimal`` or ``date``; those of other types are shown as text.
+
+    - ``column``, ``type``: dotted path, and Arrow type as text. The values of a column in lists are the elements.
+    - ``values``, ``nulls``, ``nans``: numbers of values that are not null, of nulls, and of NaN.
+    - ``distinct``: number of distinct values. ``distinct_error`` is its relative error at 95 % confidence, 0 if it is exact.
+    - ``min``, ``max``: least and greatest value, without NaN. If ``exact_bounds`` is false they are bounds that may not occur.
+    - ``mean``, ``deviation``: mean and sample standard deviation, without NaN.
+    - ``quartiles``: values at a quarter, a half and three quarters. ``rank_error`` is the error of their ranks, as a part of the number of
+      values; 0 if they are exact.
+    - ``common``: frequent values, most frequent first.
+    - ``length``: lengths of byte strings, in bytes.
+    - ``list_length``: lengths of the innermost lists, in elements.
+    - ``histogram``: distribution of numbers, dates and times.
     """
 
     column: str
@@ -65,7 +77,7 @@ class ColumnStats:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What the columns of a file hold: ``statistics["price"].mean``."""
+    """Statistics of the columns of a file, by their names: ``statistics["price"].mean``."""
 
     rows: int
     columns: list[ColumnStats]
@@ -122,12 +134,19 @@ def stats(
     threads: int = 0,
     decryption: FileDecryptionProperties | None = None,
 ) -> Statistics:
-    """What columns hold, found in one pass: nulls, distinct and common values, bounds, means, quartiles, lengths.
+    """Computes statistics of columns in one pass: nulls, distinct and common values, bounds, means, quartiles, lengths.
 
-    Up to 65,536 different values of a column everything is exact; of more, distinct values, quartiles and counts of common values are
-    known within the bounds that are told. ``quick`` reads nothing but the footer. The result is the same on each run.
+    - ``source``: as in :func:`open`; or a directory or a list of paths, whose files are read as one table.
+    - ``columns``: dotted paths of the columns. Default: all.
+    - ``quick``: whether to read nothing but the footer of a single file. Default: false.
+    - ``common``: number of frequent values of each column. Default: 10.
+    - ``threads``: number of threads. The default 0 means one per processor.
+    - ``decryption``: keys of an encrypted file. Default: none.
 
-    Of a folder, or of a list of paths, it is what the columns of all files hold together; all of them are read.
+    With up to 65,536 distinct values in a column all results are exact. With more, the number of distinct values, the quartiles and the
+    counts of common values are estimates within the given errors. The result is the same in each run.
+
+    Raises ``ValueError`` for ``quick`` with several files.
 
     >>> import marquetry
     >>> statistics = marquetry.stats(WINES, columns=["country", "price"])
@@ -146,7 +165,7 @@ def stats(
 
 
 def files_of(source: Any) -> list[str] | None:
-    """The files of a folder, or of a list of paths; None of what is one file."""
+    """Returns the files of a directory or a list of paths; ``None`` for a single file."""
     is_folder = isinstance(source, (str, os.PathLike)) and os.path.isdir(source)
     return dataset(source, partitions=False).files if is_folder or isinstance(source, (list, tuple)) else None
 
@@ -159,7 +178,11 @@ def _column(facts: dict[str, Any]) -> ColumnStats:
 
 
 class Difference(NamedTuple):
-    """A fact that is another one in both files; of the file where ``of`` is None."""
+    """A fact that differs between two files.
+
+    ``of`` is the column or the key of metadata that it is a fact of; ``None`` for the file. ``left`` and ``right`` are ``None`` where the
+    fact is missing.
+    """
 
     aspect: str
     of: str | None
@@ -170,7 +193,16 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class RowsDiff:
-    """In what rows differ. Rows are numbered from 0; of each kind the first ones are listed."""
+    """Differences between the rows of two files. Rows are numbered from 0.
+
+    - ``left``, ``right``: numbers of rows of the files.
+    - ``removed``, ``added``, ``changed``: numbers of rows only in the left file, only in the right file, and in both with other values,
+      which are paired by the key, or without one by their place.
+    - ``reordered``, ``first_moved``: whether common rows have another order, and the first row at which it differs.
+    - ``removed_rows``, ``added_rows``, ``changed_rows``: numbers of the first such rows; those of changed rows in both files.
+    - ``changed_columns``: columns with the number of changed rows in which they differ, of the first ``changed_looked_at`` changed rows.
+    - ``columns``, ``not_compared``: the columns that were compared, and those that only one file has or whose types are not comparable.
+    """
 
     left: int
     right: int
@@ -195,14 +227,14 @@ class RowsDiff:
 
 @dataclass(frozen=True)
 class Diff:
-    """In what two files differ."""
+    """Differences between two files: ``rows`` is ``None`` if rows were not compared."""
 
     differences: list[Difference]
     rows: RowsDiff | None
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs that was compared."""
+        """Whether everything that was compared is equal."""
         return not self.differences and (self.rows is None or self.rows.same)
 
     def __str__(self) -> str:
@@ -228,10 +260,16 @@ def diff(
     threads: int = 0,
     decryption: FileDecryptionProperties | None = None,
 ) -> Diff:
-    """In what two files differ: schemas, metadata, statistics and layouts by their footers.
+    """Compares two files by their footers: schemas, metadata, statistics and layouts; or by their rows.
 
-    With ``rows`` schemas, metadata and all rows are compared, and not how they are stored: each file is read once, in bounded memory.
-    With a ``key``, columns whose values tell which rows belong together, by it; else by their values.
+    - ``left``, ``right``: the files, as in :func:`open`.
+    - ``rows``: whether to compare schemas, metadata and all rows instead, however they are stored. Each file is read once, in bounded
+      memory. Default: false; implied by ``key`` and ``columns``.
+    - ``key``: columns whose values pair the rows of both files. Default: none; rows are then paired by all their values.
+    - ``columns``: dotted paths of the columns to compare besides those of the key. Default: all.
+    - ``samples``: maximum number of row numbers to list of each kind. Default: 20.
+    - ``threads``: number of threads. The default 0 means one per processor.
+    - ``decryption``: keys of encrypted files. Default: none.
 
     >>> import marquetry
     >>> marquetry.diff(WINES, WINES, rows=True).same

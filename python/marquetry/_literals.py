@@ -1,4 +1,4 @@
-"""Values of filters, as a predicate has them: those of Python, pyarrow, numpy and pandas."""
+"""Literals of predicates from values of Python, pyarrow, numpy and pandas."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 import uuid
 from typing import Any
 
-# Nanoseconds of each unit of instants and spans, by its name in numpy and in Arrow.
+# Nanoseconds of each unit of timestamps and durations, by its name in numpy and Arrow.
 _UNITS = {
     "W": 604_800_000_000_000, "D": 86_400_000_000_000, "h": 3_600_000_000_000, "m": 60_000_000_000, "s": 1_000_000_000,
     "ms": 1_000_000, "us": 1_000, "µs": 1_000, "ns": 1,
@@ -17,7 +17,7 @@ _UNITS = {
 
 
 def is_null(value: Any) -> bool:
-    """Whether a value is null, in the words of whichever library.
+    """Returns whether a value is null, in any of the libraries.
 
     >>> is_null(None), is_null(0)
     (True, False)
@@ -33,13 +33,13 @@ def is_null(value: Any) -> bool:
 
 
 def is_nan(value: Any) -> bool:
-    """Whether a value is a number that is not a number."""
+    """Returns whether a value is NaN."""
     value = number_of(value)
     return isinstance(value, float) and math.isnan(value)
 
 
 def number_of(value: Any) -> Any:
-    """A number of numpy or pyarrow as Python's own; another value as it is."""
+    """Converts a number of numpy or pyarrow to Python's; returns other values as they are."""
     name = type(value).__name__
     if type(value).__module__ == "numpy" and name.startswith(("float", "int", "uint")):
         return value.item()
@@ -49,26 +49,28 @@ def number_of(value: Any) -> Any:
 
 
 def is_span(value: Any) -> bool:
-    """Whether a value is a span of time, which is a number of something to a predicate: of what, its column knows."""
+    """Returns whether a value is a duration. A predicate has it as a number, in the unit of its column."""
     if isinstance(value, datetime.timedelta):
         return True
     return type(value).__name__ in ("timedelta64", "DurationScalar") and not is_null(value)
 
 
-# In place of a unit, where there is no value to compare a span with: no such column, or one of groups or lists. The engine says so,
-# whatever that is compared with; so it is given a number.
+# Stands for a unit if there are no values to compare a duration with: no such column, or a struct or list. The engine reports that for
+# any literal, so it gets a number.
 NO_VALUES = "no values"
 
 _NESTED = re.compile(r"(?:FixedSize|Large)?List(?:View)?\(|Struct\(|Map\(|struct<|map<|(?:large_|fixed_size_)?list(?:_view)?<")
 
 
 def is_nested(type_text: str) -> bool:
-    """Whether a type has others in it, by its text."""
+    """Returns whether a type is nested, by its text."""
     return _NESTED.match(type_text) is not None
 
 
 def unit_of(type_text: str | None) -> str | None:
-    """What a column of durations counts, by the text of its type; ``None`` stands for no column.
+    """Returns the unit of a column of durations, by the text of its type.
+
+    Returns ``None`` for other types, and ``NO_VALUES`` for nested types, and if there is no such column (``None``).
 
     >>> unit_of("Duration(µs)"), unit_of("Int64"), unit_of("List(Int64)"), unit_of(None)
     ('us', None, 'no values', 'no values')
@@ -80,7 +82,7 @@ def unit_of(type_text: str | None) -> str | None:
 
 
 def day_of(value: Any) -> Any:
-    """The day of an instant, which a list of days has for it in pyarrow; another value as it is.
+    """Returns the date of a timestamp, as pyarrow casts it in a list for a column of dates; returns other values as they are.
 
     >>> day_of(datetime.datetime(2020, 1, 2, 3)), day_of(7)
     (datetime.date(2020, 1, 2), 7)
@@ -93,7 +95,7 @@ def day_of(value: Any) -> Any:
 
 
 def literal(value: Any, unit: str | None = None) -> str:
-    """A value as a predicate has it. ``unit`` is what its column counts, if it has durations.
+    """Returns a value as a literal of a predicate. ``unit`` is the unit of its column, if that has durations.
 
     >>> literal("it's"), literal(1.5), literal(None), literal(b"\\x0a"), literal(float("-inf"))
     ("'it''s'", '1.5', 'null', "X'0a'", '-inf')
@@ -126,7 +128,7 @@ def literal(value: Any, unit: str | None = None) -> str:
     if isinstance(value, float):
         if math.isnan(value):
             raise ValueError("NaN has no form in a predicate")
-        # One that is infinite is `inf`, without quotes: text is compared with none.
+        # Infinity is `inf`, without quotes: quoted text cannot be compared with numbers.
         return repr(float(value))
     if isinstance(value, decimal.Decimal) and value.is_finite():
         return format(value, "f")
@@ -156,14 +158,14 @@ def _outside(data_type: Any) -> ValueError:
 
 
 def _check_time(scalar: Any) -> None:
-    """Fails if a time of pyarrow is none of a day: Python would have that of another day for it."""
+    """Fails if a pyarrow time is outside of a day: Python would silently convert it to a time within the day."""
     is_time = type(scalar).__name__ in ("Time32Scalar", "Time64Scalar")
     if is_time and not 0 <= scalar.value * _UNITS[scalar.type.unit] < _UNITS["D"]:
         raise ValueError(f"a time that is none of a day has no form in a predicate: {scalar.value} as {scalar.type}")
 
 
 def _nanoseconds(scalar: Any) -> str | None:
-    """A time or timestamp of pyarrow in nanoseconds, which Python's own do not have; ``None`` if it is none."""
+    """Returns the literal of a pyarrow time or timestamp in nanoseconds, which Python's types do not have; ``None`` for other values."""
     import pyarrow as pa
 
     data_type = scalar.type
@@ -174,14 +176,14 @@ def _nanoseconds(scalar: Any) -> str | None:
     if not pa.types.is_timestamp(data_type):
         return None
     if data_type.tz is not None:
-        # As text it would have the zone's own offset.
+        # Otherwise its text would have the offset of its zone.
         scalar = scalar.cast(pa.timestamp("ns", "UTC"))
     return f"timestamp '{scalar.cast(pa.string()).as_py()}'"
 
 
 def _instant(value: Any) -> str:
-    """An instant of numpy, which gives a whole number as its item where Python's own do not hold it."""
-    # Units are months or longer, or a number of something: datetime64[25s].
+    """Returns the literal of a numpy timestamp. Its ``item()`` would be an integer where Python's types cannot hold it."""
+    # A unit may be a multiple, as in datetime64[25s], and as long as a year.
     name, count = _unit_of_numpy(value)
     if name in ("Y", "M", "W", "D"):
         day = value.astype("datetime64[D]").item()
@@ -199,7 +201,7 @@ def _instant(value: Any) -> str:
 
 
 def _span(value: Any, unit: str) -> str:
-    """A span as a number of what its column counts, which need not be whole."""
+    """Returns a duration as a number in the unit of its column, which may have a fraction."""
     number = decimal.Decimal(_nanoseconds_of_span(value)).scaleb(-9 + {"s": 0, "ms": 3, "us": 6, "ns": 9}[unit], _EXACT)
     return format(number.to_integral_value() if number == number.to_integral_value(context=_EXACT) else number, "f")
 
@@ -215,7 +217,7 @@ def _nanoseconds_of_span(value: Any) -> int:
         return int(value.astype("int64")) * count * _UNITS[name]
     if hasattr(value, "as_py"):
         return int(value.value) * _UNITS[value.type.unit]
-    # One of pandas has nanoseconds besides.
+    # A pandas timedelta has nanoseconds, too.
     whole = datetime.timedelta(days=value.days, seconds=value.seconds, microseconds=value.microseconds)
     return whole // datetime.timedelta(microseconds=1) * 1000 + int(getattr(value, "nanoseconds", 0))
 

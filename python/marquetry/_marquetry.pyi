@@ -1,3 +1,4 @@
+# Types of the extension module, whose source is python/src. Most users need only what marquetry/*.py makes of it.
 from os import PathLike
 from typing import Any, Callable, Iterator
 

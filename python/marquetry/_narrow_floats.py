@@ -1,7 +1,7 @@
-"""Comparisons of narrow floats with numbers that are none of them.
+"""Comparisons of narrow floats with numbers that they cannot represent.
 
-A predicate takes such a number for the float nearest to it, as if it were stored. pyarrow compares with the number itself, as doubles: no
-float of 32 bits is 0.1.
+A predicate rounds such a number to the nearest float. pyarrow compares with the number itself, in double precision: no 32-bit float
+equals 0.1.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 
 from ._literals import is_nested, literal, number_of
 
-# How floats of so many bits are packed, and integers of as many.
+# Formats of `struct` for floats, and for integers of the same number of bits.
 _FORMATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
 
 _OF_PYARROW = {"halffloat": 16, "float": 32, "double": 64}
 
 
 def float_bits(type_text: str | None) -> int | None:
-    """How many bits the floats of a column have, by the text of its type; ``None`` if it has none.
+    """Returns the width of a column's floats in bits, by the text of its type; ``None`` if it has no floats.
 
     >>> float_bits("Float32"), float_bits("Dictionary(Int32, Float16)"), float_bits("double"), float_bits("Int64"), float_bits(None)
     (32, 16, 64, None, None)
@@ -33,7 +33,7 @@ def float_bits(type_text: str | None) -> int | None:
 
 
 def comparison(column: str, sign: str, value: Any, bits: int) -> str | None:
-    """A comparison with a number that is none of the floats, by those that are beside it; ``None`` where the number will do.
+    """Rewrites a comparison with a number that is not a float of this width to the adjacent floats; ``None`` if that is not needed.
 
     >>> comparison("x", "<=", 0.5, 32), comparison("x", "<=", 0.1, 32), comparison("x", ">", 0.1, 32)
     (None, 'x <= 0.09999999403953552', 'x >= 0.10000000149011612')
@@ -41,7 +41,7 @@ def comparison(column: str, sign: str, value: Any, bits: int) -> str | None:
     ('(x < 0 and x > 0)', 'x >= inf', 'x <= 9007199254740992.0')
     """
     if isinstance(value, decimal.Decimal) and value.is_finite():
-        # A double to pyarrow.
+        # pyarrow compares it as a double.
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value in (float("inf"), float("-inf")):
         return None
@@ -55,7 +55,7 @@ def comparison(column: str, sign: str, value: Any, bits: int) -> str | None:
 
 
 def in_list(value: Any, bits: int) -> Any:
-    """A value of a list, which stands for the float nearest to it: beyond the last one that is infinity.
+    """Returns a value of a list, which a predicate rounds to the nearest float. A number beyond the range of floats becomes infinity.
 
     >>> in_list(1e300, 32), in_list(1e300, 64), in_list(0.1, 32), in_list("a", 32)
     (inf, 1e+300, 0.1, 'a')
@@ -70,12 +70,12 @@ def in_list(value: Any, bits: int) -> Any:
 
 
 def _beside(value: int | float, bits: int) -> tuple[float, float] | None:
-    """The floats before and after a number; ``None`` if it is one."""
+    """Returns the floats directly below and above a number; ``None`` if it is one itself."""
     of_float, of_integer = _FORMATS[bits]
     sign, infinity = 1 << bits - 1, struct.unpack(of_integer, struct.pack(of_float, float("inf")))[0]
 
     def at(place: int) -> float:
-        """Floats have places in their order, and 0 has that of 0."""
+        """Returns the float at a position in the order of all floats, in which 0 is at 0."""
         return float(struct.unpack(of_float, struct.pack(of_integer, place if place >= 0 else sign | -place))[0])
 
     try:

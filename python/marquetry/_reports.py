@@ -1,4 +1,4 @@
-"""What is wrong with files, what is left of them, and what filters skip."""
+"""Verifying, recovering and reporting on files, and explaining filters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._marquetry import FileDecryptionProperties
 
 @dataclass(frozen=True)
 class Finding:
-    """A place in a file that breaks a rule."""
+    """A violation of a rule, with its place in the file as far as it is known."""
 
     rule: str
     severity: str
@@ -31,7 +31,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verification:
-    """What is wrong with a file. True if nothing is; ``fails`` if something is invalid or corrupt, or as bad as a profile allows not."""
+    """The result of checking a file. It is true if there are no findings.
+
+    - ``findings``: the first findings of each rule.
+    - ``omitted``: rules with the number of further findings.
+    - ``worst``: the most severe severity; ``None`` without findings.
+    - ``fails``: whether the file is invalid or corrupt; with a profile, whether a finding is as severe as it forbids.
+    - ``pages``, ``bytes``: numbers of pages and bytes that were read.
+    """
 
     findings: list[Finding]
     omitted: list[tuple[str, int]]
@@ -64,10 +71,16 @@ def verify(
     threads: int = 0,
     decryption: FileDecryptionProperties | None = None,
 ) -> Verification:
-    """Holds a file against the rules of the format.
+    """Checks a file against the rules of the format.
 
-    ``level``: ``quick`` looks at metadata, ``default`` at every page, ``deep`` at every value. ``decryption`` has the keys of an encrypted
-    file: what there is no key for is not looked at.
+    - ``source``: the file, as in :func:`open`.
+    - ``level``: ``quick`` checks metadata, ``default`` every page, too, ``deep`` every value, too.
+    - ``rules``: ids of the rules to check. Default: all of the level.
+    - ``ignore``: ids of rules that are not checked. Default: none.
+    - ``threads``: number of threads. The default 0 means one per processor.
+    - ``decryption``: keys of an encrypted file. Default: none. Parts without a key are not checked.
+
+    A damaged file does not raise: its damage is among the findings. Raises a ``ValueError`` for an unknown level or rule.
 
     >>> import marquetry
     >>> report = marquetry.verify(WINES)
@@ -88,12 +101,15 @@ def lint(
     threads: int = 0,
     decryption: FileDecryptionProperties | None = None,
 ) -> Verification:
-    """Holds a file against the rules of a house, as the command ``marquetry lint`` does.
+    """Checks a file against your own rules, as the command ``marquetry lint`` does.
 
-    ``profile`` is the path of a file of TOML: severities of rules, how deep to look, limits such as rows of row groups, codecs, columns
-    that have to have bloom filters; ``marquetry lint --help`` has all of it. Without one it is ``.marquetry.toml`` of this folder, or of
-    the first above it that has one; if none has, all rules of the format are checked, and any finding fails. ``most`` findings of a rule
-    are listed.
+    - ``source``: the file, as in :func:`open`.
+    - ``profile``: path of a TOML file with severities of rules, the level, and limits such as rows of row groups, codecs, and columns that
+      need bloom filters; see ``marquetry lint --help``. Default: ``.marquetry.toml`` of the working directory, or of the closest
+      directory above it that has one. If none has, all rules of the format are checked, and any finding fails.
+    - ``most``: maximum number of findings to list of each rule. Default: 20.
+    - ``threads``: number of threads. The default 0 means one per processor.
+    - ``decryption``: keys of an encrypted file. Default: none.
 
     >>> import marquetry
     >>> with open(FOLDER + "/house.toml", "w") as house:
@@ -120,7 +136,15 @@ def _verification(raw: dict[str, Any]) -> Verification:
 
 @dataclass(frozen=True)
 class Recovery:
-    """What was found in a broken file, kept and lost."""
+    """The result of a recovery: what was kept of a broken file, and what was lost. It is true if a file was written.
+
+    - ``schema``: origin of the schema; ``None`` if no schema is known.
+    - ``rows``: number of rows that were kept.
+    - ``bytes``, ``bytes_kept``: size of the broken file, and of the row groups that were kept of it.
+    - ``decisions``: decisions about the whole file, as tuples of what was decided, the reason, and how certain it is.
+    - ``row_groups``: row groups that were kept, as tuples of first byte, end, rows, lost columns that became null, and how it was found.
+    - ``losses``: parts that were not kept, as tuples of first byte, end, rows (``None`` if unknown), and the reason.
+    """
 
     schema: str | None
     rows: int
@@ -147,10 +171,16 @@ def recover(
     threads: int = 0,
     decryption: FileDecryptionProperties | None = None,
 ) -> Recovery:
-    """Makes a whole file at ``target`` out of what is left of ``source``, which is only read.
+    """Writes what can be saved of a broken file to a new file.
 
-    ``partial`` keeps row groups that have lost columns, too, as nulls. Nothing is written if nothing is left. With ``decryption``, the
-    keys of an encrypted file, it is cut behind its last footer that they open, and stays encrypted.
+    - ``source``: the broken file, as in :func:`open`. It is only read.
+    - ``target``: path of the new file. Nothing is written if nothing can be saved.
+    - ``partial``: whether to keep row groups with lost columns, which become null. Default: false.
+    - ``keep_appended``: whether to keep row groups that an interrupted change in place had added. Default: false, which restores the
+      file as it was before the change.
+    - ``threads``: number of threads. The default 0 means one per processor.
+    - ``decryption``: keys of an encrypted file. The file is then cut after its last footer that they decrypt, and stays encrypted; the
+      other options do not matter. Default: none.
 
     >>> import marquetry
     >>> cut = open(WINES, "rb").read()[:-100]
@@ -163,7 +193,11 @@ def recover(
 
 @dataclass(frozen=True)
 class Explanation:
-    """What of a file a filter lets be skipped."""
+    """The result of :func:`explain`: how much of a file a filter can skip.
+
+    ``rows_left`` is the number of rows that may match. ``stages`` are dictionaries of the stages of pruning, in their order: ``stage``,
+    ``row_groups``, ``row_groups_left``, ``rows``, ``rows_left``, and ``bytes`` that were read.
+    """
 
     filter: str
     rows: int
@@ -181,8 +215,13 @@ class Explanation:
 
 
 def explain(source: Any, filter: Any, *, decryption: FileDecryptionProperties | None = None) -> Explanation:
-    """What statistics, bloom filters, dictionaries and page indexes rule out for a filter, one after the other. ``decryption``
-    has the keys of an encrypted file.
+    """Reports what statistics, bloom filters, dictionaries and page indexes rule out for a filter, in this order.
+
+    - ``source``: a :class:`File`, or anything that :func:`open` takes.
+    - ``filter``: SQL text, tuples, or a pyarrow expression, as in :meth:`File.read`.
+    - ``decryption``: keys of an encrypted file, unless ``source`` is a :class:`File`. Default: none.
+
+    Raises ``TypeError`` if the filter is ``None``.
 
     >>> import marquetry
     >>> marquetry.explain(WINES, "year > 3000").rows_left
@@ -206,11 +245,16 @@ def report(
     values: bool = True,
     decryption: FileDecryptionProperties | None = None,
 ) -> None:
-    """Writes a page at ``target`` that shows where the bytes of one file, or of a list of them, are: a map from the file down to its pages,
-    sizes and bounds of columns, what breaks the format's rules. It is one file of HTML, which loads nothing.
+    """Writes an HTML page about files: a map of their bytes down to pages, sizes and bounds of columns, violations of the format's rules.
 
-    ``filter`` shows what it lets be skipped. ``verify`` is how deep the rules are checked: ``none``, ``quick``, ``default`` or ``deep``.
-    Bounds are values of the files: without ``values`` they are not shown. ``decryption`` has the keys of encrypted files.
+    The page is a single file that loads nothing.
+
+    - ``sources``: a file, or a list of files, as in :func:`open`.
+    - ``target``: path of the page.
+    - ``filter``: filter for which the page shows what can be skipped. Default: none.
+    - ``verify``: level of the checks: ``none``, ``quick`` (the default), ``default`` or ``deep``.
+    - ``values``: whether to show bounds of columns, which are values of the files. Default: true.
+    - ``decryption``: keys of encrypted files. Default: none.
 
     >>> import marquetry
     >>> marquetry.report(WINES, FOLDER + "/wines.html", filter="price > 100")
@@ -224,7 +268,7 @@ def report(
 
 
 def _name(source: Any, otherwise: str) -> str:
-    """The name without directories, which are nobody's business who reads the page, and without what a URL may have behind it."""
+    """Returns the name of a file without its directories, which readers of the page need not know, and without the query of a URL."""
     path = getattr(source, "name", source)
     if not isinstance(path, (str, os.PathLike)):
         return otherwise

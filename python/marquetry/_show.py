@@ -1,4 +1,4 @@
-"""How files and schemas are shown."""
+"""Files and schemas as text and HTML."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def text_of_schema(schema: Schema) -> str:
-    """A line for each field."""
+    """Returns a schema as text, one line per field."""
     return "\n".join(f"{name}: {kind}{'' if nullable else ' not null'}" for name, kind, nullable in schema.fields())
 
 
 def html_of_schema(schema: Schema) -> str:
-    """A row for each field."""
+    """Returns a schema as an HTML table, one row per field."""
     rows = "".join(
         f"<tr><td>{escape(name)}</td><td>{escape(kind)}</td><td>{'' if nullable else 'not null'}</td></tr>"
         for name, kind, nullable in schema.fields()
@@ -25,7 +25,7 @@ def html_of_schema(schema: Schema) -> str:
 
 
 def html_of_file(file: File) -> str:
-    """The schema, row groups, and how large the columns are, as bars."""
+    """Returns a file as HTML: its schema, its row groups, and the sizes of its columns as bars."""
     metadata = file.metadata
     sizes: dict[str, int] = {}
     groups = []

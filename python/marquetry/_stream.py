@@ -1,4 +1,4 @@
-"""Batches one after the other, for loops and for coroutines."""
+"""Streams of batches, for loops and coroutines."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Stream:
-    """Batches that are read as they are asked for. It can be read once, by iteration or by whom it is handed to.
+    """A lazy stream of record batches. It can be consumed once: by iterating, or by passing it to another library.
 
     >>> import marquetry
     >>> with marquetry.open(WINES).stream(batch_size=80) as stream:
     ...     [batch.num_rows for batch in stream]
     [80, 80, 40]
 
-    In a coroutine of :mod:`asyncio`, ``async for`` reads it, and other coroutines run meanwhile:
+    ``async for`` reads it in a coroutine of :mod:`asyncio`; other coroutines run meanwhile:
 
     >>> import asyncio
     >>> async def count():
@@ -35,7 +35,7 @@ class Stream:
 
     def __init__(self, stream: _marquetry.Stream) -> None:
         self._stream = stream
-        # The batch that is being read for a coroutine.
+        # The next batch, which a thread is reading for a coroutine.
         self._pending: asyncio.Future[Batch | None] | None = None
         self._is_awaited = False
 
@@ -51,7 +51,7 @@ class Stream:
         return self._stream.__next__()
 
     def close(self) -> None:
-        """Stops reading."""
+        """Stops reading. Batches that were read stay valid."""
         self._stream.close()
 
     def __enter__(self) -> Self:
@@ -72,7 +72,7 @@ class Stream:
             raise RuntimeError("another coroutine waits for a batch of this stream")
         self._is_awaited = True
         try:
-            # A coroutine that is cancelled leaves the batch to whoever asks next.
+            # If this coroutine is cancelled, the next call gets the batch.
             batch = await asyncio.shield(self._pending)
         except asyncio.CancelledError:
             raise
@@ -91,7 +91,7 @@ class Stream:
         return next(self._stream, None)
 
     async def aclose(self) -> None:
-        """Stops reading, once the batch that is being read is there."""
+        """Stops reading, after the batch that is being read."""
         import asyncio
 
         pending, self._pending = self._pending, None
@@ -113,12 +113,15 @@ class Stream:
 
 
 def exported(batches: _marquetry.Stream | _marquetry.Table, requested_schema: object | None) -> object:
-    """Arrow's C stream of batches. Ours does not say of maps that their keys are sorted, as batches do: pyarrow's does, and nobody else asks,
-    so that where pyarrow is not imported ours will do."""
+    """Exports batches as an Arrow C stream.
+
+    Our streams lose the flag that a map's keys are sorted, which single batches keep. pyarrow's streams keep it, and only pyarrow
+    uses it. So a stream with such maps is exported by pyarrow, if that is imported.
+    """
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is None or not batches.schema.has_sorted_maps:
         return batches.__arrow_c_stream__(requested_schema)
-    # It is taken from now on.
+    # From here on, this stream owns the batches.
     stream = _marquetry.Stream(batches)
     reader = pyarrow.RecordBatchReader.from_batches(pyarrow.schema(stream.schema), map(pyarrow.record_batch, stream))
     return reader.__arrow_c_stream__()

@@ -1,4 +1,4 @@
-"""Metadata that is not text, named by its key. The format has text for keys and values of metadata, which is UTF-8."""
+"""Errors for metadata that is not UTF-8, which name its key. In the format, keys and values of metadata are text in UTF-8."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ._errors import make
 
 
 def check_metadata(data: Any) -> None:
-    """Fails if a schema, or what has one, comes from pyarrow with metadata that is not text. The engine would say so without the key."""
+    """Fails if pyarrow data or a pyarrow schema has metadata that is not text. The engine's error would not name the key."""
     if type(data).__module__.partition(".")[0] != "pyarrow":
         return
     schema = getattr(data, "schema", data)
@@ -26,7 +26,7 @@ def check_metadata(data: Any) -> None:
 
 
 def _not_text(schema: Any) -> Iterator[tuple[str, str]]:
-    """Where such metadata is, and its key."""
+    """Yields the place and the key of each such pair."""
     yield from (("the schema", key) for key in _keys(schema.metadata))
     for field in schema:
         yield from _in_field(field, field.name)
@@ -60,7 +60,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def check_pairs(pairs: Any) -> None:
-    """Fails if one of the pairs for a footer is not text."""
+    """Fails if a key or value for the footer is not text."""
     if not isinstance(pairs, Mapping):
         return
     for key, value in pairs.items():

@@ -1,4 +1,4 @@
-"""For whom threads wait, as far as Python's frames say it. The extension asks, where one waits for too long."""
+"""Finds which threads wait for which, as far as Python's frames show it. The extension asks when a thread has waited for long."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Iterator
 
 
 def waits_for(threads: list[int], others: set[int]) -> bool:
-    """Whether one of `threads` waits, by itself or through further threads, for one of `others`: for its end, or for a future that it
-    works on.
+    """Returns whether one of `threads` waits, directly or through further threads, for one of `others`: for its end, or for a future that
+    it works on.
 
     >>> import threading, time
     >>> over = threading.Event()
@@ -24,7 +24,7 @@ def waits_for(threads: list[int], others: set[int]) -> bool:
     >>> over.set()
     """
     if not getattr(sys, "_is_gil_enabled", lambda: True)():
-        # Other threads go on, and their frames with them.
+        # Without the GIL other threads keep running, so their frames change.
         return False
     frames = sys._current_frames()
     futures = {id(future): thread for thread, frame in frames.items() for future in _worked_on(frame)}
@@ -47,7 +47,7 @@ def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _waited_for(frame: FrameType | None, futures: dict[int, int]) -> Iterator[int]:
-    """The threads for which one waits that has this frame. Who waits for a while only is not meant."""
+    """Yields the threads that the thread of this frame waits for. Waits with a timeout do not count."""
     of_futures = _codes("concurrent.futures", "Future", "result", "exception")
     for outer in _outwards(frame):
         code = outer.f_code
@@ -60,7 +60,7 @@ def _waited_for(frame: FrameType | None, futures: dict[int, int]) -> Iterator[in
 
 
 def _worked_on(frame: FrameType) -> Iterator[Any]:
-    """The futures that one works on who has this frame."""
+    """Yields the futures that the thread of this frame works on."""
     works = _codes("concurrent.futures.thread", "_WorkItem", "run")
     for outer in _outwards(frame):
         if outer.f_code in works:
@@ -70,6 +70,6 @@ def _worked_on(frame: FrameType) -> Iterator[Any]:
 
 
 def _codes(module: str, name: str, *methods: str) -> list[Any]:
-    """The code of methods of a class, if its module was imported and has it."""
+    """Returns the code objects of methods of a class, if its module was imported and has it."""
     found = getattr(sys.modules.get(module), name, None)
     return [code for method in methods if (code := getattr(getattr(found, method, None), "__code__", None)) is not None]

@@ -1,4 +1,4 @@
-"""Files that are written."""
+"""Writing files, and appending to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLUMN_OPTIONS = ("compression", "encoding", "dictionary", "statistics", "data_
 
 
 def _properties(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options that may be a dictionary by column become the two that the extension knows."""
+    """Splits options that are a dictionary by column into the form that the extension takes: ``NAME`` and ``column_NAME``."""
     out = dict(options)
     check_pairs(out.get("key_values"))
     for name in _COLUMN_OPTIONS:
@@ -34,7 +34,7 @@ def _properties(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_names(data: Any) -> None:
-    """Fails if a table, an array or a schema has a name with a NUL: Arrow's C interface would hand over what is before it as the name."""
+    """Fails if a table, an array or a schema has a name with a NUL, at which Arrow's C interface would cut the name off."""
     library = type(data).__module__.partition(".")[0]
     if library == "pandas":
         names = [str(name) for name in getattr(data, "columns", ())]
@@ -42,7 +42,7 @@ def check_names(data: Any) -> None:
     elif library == "pyarrow":
         shape = getattr(data, "schema", getattr(data, "type", data))
         fields = list(shape) if type(shape).__name__ in ("Schema", "StructType") else []
-        # Nested names are in the text, too.
+        # The text of a field also contains nested names.
         found = [field.name for field in fields if "\0" in str(field)]
     else:
         return
@@ -54,9 +54,9 @@ def check_names(data: Any) -> None:
 
 
 class Writer:
-    """A Parquet file that is being written. Made by :func:`marquetry.create`.
+    """A writer of a Parquet file. Use :func:`marquetry.create` to get one.
 
-    As a context it is closed at the end; after an exception nothing is left of it.
+    As a context manager it closes the file at the end, and discards it after an exception.
     """
 
     def __init__(self, target: Any, schema: Any, options: Mapping[str, Any]) -> None:
@@ -70,26 +70,28 @@ class Writer:
         self._metadata: FileMetaData | None = None
 
     def write(self, data: Any, progress: Callable[[int], object] | None = None) -> None:
-        """Appends rows: anything that has ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+        """Writes rows.
 
-        ``progress`` is called with the number of rows that were taken so far, after each batch. Rows that are refused, such as those of
-        another type, leave the file as it was, for others or for :meth:`close`. After any other failure, and if a stream fails behind
-        rows that were taken, the file is given up.
+        - ``data``: any object with ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+        - ``progress``: function that is called after each batch, with the number of rows written so far by this call.
+
+        If the first rows are refused, for example because of their type, the file stays as it was, and can be written to and closed.
+        After any other error, and if a stream fails after some of its rows were written, the file is discarded.
         """
         check_names(data)
         check_metadata(data)
         self._writer.write(own_stream(data), None, progress)
 
     def flush(self) -> None:
-        """Ends the row group."""
+        """Ends the current row group."""
         self._writer.flush()
 
     def add_metadata(self, key: str, value: str | None) -> None:
-        """Adds a pair to the metadata of the file."""
+        """Adds a key-value pair to the metadata of the file."""
         self._writer.add_key_value(key, value)
 
     def close(self) -> FileMetaData:
-        """Finishes the file, which has its name from then on. Says what the footer says."""
+        """Finishes the file, which then appears under its name, and returns its footer. Later calls return the same footer."""
         from .metadata import FileMetaData
 
         if self._metadata is None:
@@ -97,7 +99,7 @@ class Writer:
         return self._metadata
 
     def discard(self) -> None:
-        """Gives the file up: nothing is left of it."""
+        """Discards the file: at a path, nothing is left of it."""
         self._writer.discard()
 
     def __enter__(self) -> Self:
@@ -111,22 +113,46 @@ class Writer:
 
 
 def create(target: Any, schema: Any, **options: Any) -> Writer:
-    """Begins a Parquet file of rows of ``schema``, at a path or in a file object.
+    """Creates a Parquet file and returns its writer.
 
-    At a path it appears when it is closed, complete, in place of one that was there. Options, with their defaults:
+    ``target`` is a path or a file object. A file at a path appears once it is closed and complete, and replaces an existing one.
+    ``schema`` is the Arrow schema of the rows: any object with ``__arrow_c_schema__``.
 
-    - ``compression="zstd:1"``, ``encoding="auto"``, ``dictionary=True``, ``statistics="page"`` (``none``, ``chunk``),
-      ``data_page_size=2**20``, ``data_page_rows=20000``, ``dictionary_page_size=2**22``: a value, or a dictionary by column;
-    - ``bloom_filters``: columns, or a dictionary of them with how often each may be wrong;
-    - ``row_group_rows=2**20``, ``row_group_bytes``, ``page_version="1.0"``, ``checksums=True``, ``page_index=True``,
-      ``sorting_columns`` (triples of number, descending, nulls first), ``key_values``, ``compat="modern"`` (``maximum``,
-      ``latest``), ``threads=1``, ``memory_limit``;
-    - ``arrow_schema=True``: without it durations are numbers, instants of any zone are in UTC, dictionaries are their values, and extension types that
-      Parquet does not know, such as ``arrow.bool8``, are what they are stored as;
-    - ``date64="date"``: dates in milliseconds are DATE, which all readers know, and a value that is no whole day is an error; or ``int64``:
-      numbers, which the Arrow schema in the file calls dates;
-    - ``content_defined_chunking``: least and most bytes of a page, and a level, as ``(2**18, 2**20, 0)``: pages end where their content says;
-    - ``encryption``: keys, and what is encrypted with them (:mod:`marquetry.encryption`).
+    Options by column, each a value for all columns or a dictionary from dotted paths to values:
+
+    - ``compression``: codec, and optionally its level after a colon. Default: ``"zstd:1"``; ``"snappy"`` with ``compat="maximum"``.
+    - ``encoding``: encoding, or ``"auto"`` (the default) to choose it by the values.
+    - ``dictionary``: whether a column may have a dictionary. Default: ``encoding="auto"`` may choose one. With another encoding, true makes
+      that the fallback for a dictionary that becomes too large.
+    - ``statistics``: ``"none"``, ``"chunk"`` for column chunks, or ``"page"`` (the default) for pages, too.
+    - ``data_page_size``: size at which a data page ends, in bytes before compression. Default: 1 MiB.
+    - ``data_page_rows``: maximum number of rows of a data page. Default: 20,000.
+    - ``dictionary_page_size``: maximum size of a dictionary page, in bytes. Default: 4 MiB.
+
+    Options of the file:
+
+    - ``bloom_filters``: columns with a bloom filter, or a dictionary from them to false positive probabilities, by default 0.05.
+      Default: none.
+    - ``row_group_rows``: maximum number of rows of a row group. Default: 2**20.
+    - ``row_group_bytes``: size at which a row group ends, in bytes after encoding and compression. Default: unlimited.
+    - ``page_version``: version of data page headers, ``"1.0"`` (the default) or ``"2.0"``.
+    - ``checksums``: whether pages get checksums. Default: true.
+    - ``page_index``: whether column indexes and offset indexes are written. Default: true. False is ignored if ``statistics="page"`` is
+      given.
+    - ``sorting_columns``: order of the rows to record in the footer, as triples of leaf column number, descending, nulls first. Rows are
+      not sorted. Default: none.
+    - ``key_values``: dictionary of texts for the metadata of the file. Default: none.
+    - ``compat``: readers for which encodings are chosen: ``"maximum"``, ``"modern"`` (the default) or ``"latest"``.
+    - ``threads``: number of threads that encode columns, at least 1. Default: 1.
+    - ``memory_limit``: bytes of finished pages in memory, past which pages go to a temporary file. Default: unlimited.
+    - ``arrow_schema``: whether the Arrow schema is stored in the file. Default: true. Without it a reader gets durations as integers,
+      timestamps of any zone in UTC, dictionaries as their values, and extension types unknown to Parquet, such as ``arrow.bool8``, as
+      their storage type.
+    - ``date64``: how dates in milliseconds are stored. ``"date"`` (the default) stores DATE, which all readers support, and a value that is
+      not a whole day is an error. ``"int64"`` stores integers, which the stored Arrow schema marks as dates.
+    - ``content_defined_chunking``: minimum and maximum size of a page in bytes, and a level, as in ``(2**18, 2**20, 0)``, to end pages
+      depending on their content. Default: off.
+    - ``encryption``: keys, and the columns that they encrypt (:mod:`marquetry.encryption`). Default: not encrypted.
 
     >>> import marquetry, pyarrow as pa
     >>> batch = pa.record_batch({"price": [9.5, 12.0]})
@@ -147,16 +173,19 @@ def append(
     progress: Callable[[int], object] | None = None,
     **options: Any,
 ) -> FileMetaData:
-    """Appends rows to the file at ``path``, as row groups behind those that it has. Says what its footer says then.
+    """Appends rows to the file at ``path``, as new row groups, and returns its new footer.
 
-    ``data`` is anything that has ``__arrow_c_stream__`` or ``__arrow_c_array__``, with the columns of the file in any order; options are those
-    of :func:`create`. Or it is another Parquet file (a path, a URL, bytes, a file object), whose row groups are copied without being
-    decoded; then there are no options.
+    - ``data``: rows, as any object with ``__arrow_c_stream__`` or ``__arrow_c_array__``, with the columns of the file in any order. Or
+      another Parquet file (a path, a URL, bytes, a file object), whose row groups are copied without decoding.
+    - ``copy``: whether to change a copy, which then replaces the file in one step. Default: false.
+    - ``decryption``: keys of an encrypted file. Appended rows are encrypted as the columns of the file are. Default: none.
+    - ``progress``: function that is called after each batch, with the number of rows appended so far. Only for rows.
+    - other options: those of :func:`create`. Only for rows.
 
-    The file is changed in place: the old footer stays until the new one is on the disk, and after an error or Ctrl-C the file is what
-    it was; after a crash :func:`recover` brings the old one back. Until it is done, others cannot open the file. With ``copy`` a copy is
-    changed, which takes the file's place in one step. ``decryption`` has the keys of an encrypted file: what is added is encrypted
-    as the same columns are.
+    Without ``copy`` the file is changed in place. The old footer stays until the new one is on disk, and after an error or Ctrl-C the
+    file is as before; after a crash :func:`recover` restores it. Other programs cannot open the file meanwhile.
+
+    Raises ``TypeError`` for options that do not apply to a Parquet file, and ``ValueError`` if a file is appended to itself.
 
     >>> import marquetry, pyarrow as pa
     >>> _ = marquetry.write(pa.table({"x": [1, 2]}), FOLDER + "/growing.parquet")
@@ -180,7 +209,12 @@ def append(
 
 
 def write(data: Any, target: Any, *, progress: Callable[[int], object] | None = None, **options: Any) -> FileMetaData:
-    """Writes a table, a stream, or anything else that has ``__arrow_c_stream__``; options as for :func:`create`.
+    """Writes rows to a new Parquet file and returns its footer.
+
+    - ``data``: a table, a stream, or any object with ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+    - ``target``: a path or a file object. A file at a path appears once it is complete, and replaces an existing one.
+    - ``progress``: function that is called after each batch, with the number of rows written so far.
+    - other options: those of :func:`create`.
 
     >>> import marquetry, polars as pl
     >>> marquetry.write(pl.DataFrame({"x": [1, 2, 3]}), FOLDER + "/x.parquet").num_rows
@@ -190,7 +224,7 @@ def write(data: Any, target: Any, *, progress: Callable[[int], object] | None = 
     check_metadata(data)
     data = schema = own_stream(data)
     if not hasattr(data, "__arrow_c_schema__"):
-        # It says its schema when it is read.
+        # Its schema is that of the stream it exports.
         data = schema = _marquetry.Stream(data)
     with create(target, schema, **options) as writer:
         writer.write(data, progress)

@@ -1,4 +1,4 @@
-"""A LazyFrame of polars that is read by Marquetry."""
+"""A polars LazyFrame that Marquetry reads."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from ._file import File
 
 
 def scan(source: Any, **options: Any) -> Any:
-    """A ``polars.LazyFrame`` of a file: only the columns and rows that a query needs are read.
+    """Scans a file lazily, as a ``polars.LazyFrame`` that reads only the columns and rows that a query needs.
 
-    Options are those of :func:`marquetry.open`. What polars wants filtered it filters itself, batch by batch: its expressions have no
-    stable form that others could read.
+    - ``source``: a :class:`marquetry.File`, or anything that :func:`marquetry.open` takes.
+    - other options: those of :func:`marquetry.open`.
+
+    Filters are applied by polars itself, batch by batch, because its expressions have no stable form that others could read.
 
     >>> import marquetry.polars, polars as pl
     >>> marquetry.polars.scan(WINES).filter(pl.col("year") >= 2015).select("name").collect().shape

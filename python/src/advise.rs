@@ -20,7 +20,7 @@ use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is advised of a file.
+/// Returns the advice for a file.
 #[pyfunction]
 #[pyo3(signature = (source, options=None))]
 pub(crate) fn advise<'py>(
@@ -46,7 +46,7 @@ pub(crate) fn advise<'py>(
     facts(py, &advice)
 }
 
-/// Whether files of a folder are better merged, as a finding.
+/// Returns a finding if files of a directory should be merged.
 #[pyfunction]
 #[pyo3(signature = (paths, budget, options=None))]
 pub(crate) fn advise_merging<'py>(

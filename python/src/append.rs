@@ -28,7 +28,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Appends the row groups of a file, or rows, to the file at `path`. The footer is what it has then.
+/// Appends the row groups of a file, or rows, to the file at `path`, and returns its new footer.
 #[pyfunction]
 #[pyo3(signature = (path, data, is_file, options=None, in_copy=false, decryption=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "as Python gives them")]

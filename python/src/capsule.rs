@@ -57,7 +57,7 @@ pub(crate) fn export_batch<'py>(
     };
     let array = StructArray::from(batch.clone()).to_data();
     let (array, _) = to_ffi(&array).map_err(|error| arrow_to_python(py, error))?;
-    // With the schema's metadata, which a struct array does not have.
+    // Exported separately, because a struct array does not have the schema's metadata.
     Ok((export_schema(py, &batch.schema())?, PyCapsule::new_with_value(py, array, ARRAY)?))
 }
 
@@ -103,7 +103,7 @@ impl Guarded {
 struct Lock(pyo3::ffi::PyGILState_STATE);
 
 impl Lock {
-    /// `None` without an interpreter.
+    /// Takes the lock; `None` without an interpreter.
     fn taken() -> Option<Self> {
         // SAFETY: may be asked at any time.
         let is_there = unsafe { pyo3::ffi::Py_IsInitialized() } != 0;
@@ -238,7 +238,7 @@ impl Stream {
     /// Reads the next batch; `None` at the end.
     fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let Some(get_next) = self.stream.get_next else { return Err(no_callback("get_next")) };
-        // The other library may call Python.
+        // The other library may call Python code.
         let _call = Call::begin_detached().map_err(|at_exit| ArrowError::ExternalError(Box::new(at_exit)))?;
         let mut array = FFI_ArrowArray::empty();
         // SAFETY: as for the schema; `&mut self` keeps other threads away.

@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What is wrong with a file, rule by rule.
+/// Checks a file against the rules of the format, or a profile, and returns the findings.
 #[pyfunction]
 #[pyo3(signature = (source, options=None))]
 pub(crate) fn verify<'py>(
@@ -77,7 +77,7 @@ fn place(place: &ErrorLocation, out: &Bound<'_, PyDict>) -> PyResult<()> {
     out.set_item("byte", place.offset)
 }
 
-/// Makes a whole file out of what is left of one.
+/// Writes what can be saved of a broken file to a new file.
 #[pyfunction]
 #[pyo3(signature = (source, target, options=None))]
 pub(crate) fn recover<'py>(

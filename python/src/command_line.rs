@@ -1,10 +1,11 @@
-//! The command line, for the program that the wheel installs.
+//! The command line of the program that the wheel installs.
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
-/// Does what the arguments say, of which the first is the program's own name, and gives the exit code. Signals that end the process are
-/// taken care of in Rust from here on: nothing of Python is to come after it.
+/// Runs the command with the given arguments, of which the first is the program's name, and returns the exit code.
+///
+/// From here on, Rust handles signals that end the process, so no Python code should run afterwards.
 #[pyfunction]
 pub(crate) fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| marquetry_cli::main(arguments))

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// Files that are read as one table. They are opened when rows are asked for.
+/// Many files that are read as one table. Each call opens them again.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct Dataset {
     paths: Vec<PathBuf>,

@@ -13,11 +13,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 
-/// The keys of files that are read, or who finds them.
+/// The keys for reading encrypted files, or a function that finds them.
 #[pyclass(frozen, name = "FileDecryptionProperties", module = "marquetry.encryption")]
 pub(crate) struct Decryption(Arc<FileDecryptionProperties>);
 
-/// How files that are written are encrypted, and with which keys.
+/// The keys and the form of encryption for writing files.
 #[pyclass(frozen, name = "FileEncryptionProperties", module = "marquetry.encryption")]
 pub(crate) struct Encryption(Arc<FileEncryptionProperties>);
 
@@ -45,7 +45,7 @@ impl Encryption {
 
 #[pymethods]
 impl Decryption {
-    /// Keys stay in the process that has them.
+    /// Refuses to be pickled: keys do not leave the process.
     fn __reduce__(&self) -> PyResult<()> {
         Err(not_pickled("FileDecryptionProperties"))
     }
@@ -53,7 +53,7 @@ impl Decryption {
 
 #[pymethods]
 impl Encryption {
-    /// Keys stay in the process that has them.
+    /// Refuses to be pickled: keys do not leave the process.
     fn __reduce__(&self) -> PyResult<()> {
         Err(not_pickled("FileEncryptionProperties"))
     }
@@ -65,7 +65,7 @@ fn not_pickled(name: &str) -> PyErr {
     ))
 }
 
-/// Keys that are given.
+/// Makes decryption properties from given keys.
 #[pyfunction]
 pub(crate) fn decryption_with_keys(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Decryption> {
     let options = Options::new(py, Some(options))?;
@@ -94,7 +94,7 @@ pub(crate) fn decryption_with_keys(py: Python<'_>, options: &Bound<'_, PyDict>) 
     keys.build().map(Decryption).map_err(|error| to_python(py, &error))
 }
 
-/// Encryption with keys that are given.
+/// Makes encryption properties from given keys.
 #[pyfunction]
 pub(crate) fn encryption_with_keys(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Encryption> {
     let options = Options::new(py, Some(options))?;

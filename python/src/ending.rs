@@ -167,12 +167,12 @@ impl Drop for Callee {
     }
 }
 
-/// Ends what threads do in Python's code. Called by `atexit`, before Python ends the threads.
+/// Ends the calls of Python code in other threads. `atexit` calls this before Python terminates the threads.
 #[pyfunction]
 pub(crate) fn end_calls(py: Python<'_>) {
     let _ = LAST.set(thread::current().id());
     py.detach(close);
-    // Later versions hold threads. If one cannot be ended, it may be too late for it; the end goes on.
+    // Later versions block threads instead. If raising the exception fails, it may be too late; the exit continues.
     if CALLS.load(Ordering::SeqCst) > 0 && py.version_info() < (3, 14) && end_callers(py).is_ok() {
         py.detach(|| wait_for(&CALLS));
     }

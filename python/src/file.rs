@@ -28,7 +28,7 @@ use pyo3::types::PyDict;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A file whose footer was read.
+/// A Parquet file that is open for reading.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct File {
     open: OpenFile,
@@ -88,13 +88,13 @@ impl File {
         Footer::new(self.open.metadata().clone())
     }
 
-    /// Where the footer that was read ends, if the file has none at its end.
+    /// End of the footer that was read, if that is not the end of the file.
     #[getter]
     fn recovered_end(&self) -> Option<u64> {
         self.open.recovered_end()
     }
 
-    /// The Arrow schema of these columns.
+    /// Returns the Arrow schema of the given columns. Default: all.
     #[pyo3(signature = (columns=None))]
     fn schema(&self, py: Python<'_>, columns: Option<Vec<String>>) -> PyResult<Schema> {
         let (open, cancel, _reading) = self.begin(py)?;
@@ -105,7 +105,7 @@ impl File {
         run(py, &cancel, || in_file(open.schema().map(Schema), self.name.as_deref()))
     }
 
-    /// Reads rows into memory: as batches, or with `whole="file"` as one, with `whole="row_group"` one for each row group.
+    /// Reads rows into memory: as batches, as a single batch with `whole="file"`, or one per row group with `whole="row_group"`.
     #[pyo3(signature = (options=None, whole=None))]
     fn read(
         &self,
@@ -120,7 +120,7 @@ impl File {
         run(py, &cancel, || in_file(read(open, scan, whole.as_deref(), of_parts), self.name.as_deref()))
     }
 
-    /// Reads rows as they are asked for.
+    /// Reads rows lazily, batch by batch.
     #[pyo3(signature = (options=None))]
     fn stream(&self, py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Stream> {
         let scan = Scan::new(Options::new(py, options)?)?;
@@ -129,7 +129,7 @@ impl File {
         Ok(Stream::of_file(Box::new(reader), cancel, self.name.clone(), self.object.clone()))
     }
 
-    /// Readers of what the values of a column of FILE refer to, as far as `allow` says; see `Scan` for the options.
+    /// Iterates over readers of the bytes that the values of a FILE column refer to, as far as `allow` permits. `options` choose the rows.
     #[pyo3(signature = (options, allow, compare=true, base=None))]
     fn files(
         &self,
@@ -160,8 +160,9 @@ impl File {
         })
     }
 
-    /// What each stage of pruning leaves of the file for a filter: stage, row groups and rows that came to it, and those left,
-    /// bytes read. And the rows that may match.
+    /// Returns what each stage of pruning leaves of the file for a filter, and the number of rows that may match.
+    ///
+    /// A stage is a tuple of its name, row groups before and after it, rows before and after it, and bytes read.
     fn explain(&self, py: Python<'_>, filter: &str) -> PyResult<(Vec<Stage>, u64)> {
         let (_, cancel, _reading) = self.begin(py)?;
         let limits = Arc::new(self.limits.with_cancel(cancel.clone()));
@@ -318,7 +319,7 @@ fn with_fitting_int96(open: OpenFile, scan: &Scan, mut options: ArrowReaderOptio
     let units = builder.fitting_int96()?;
     match units.is_empty() {
         true => Ok(open),
-        // The footer is read once more, for dates that hardly any file has.
+        // This reads the footer again, but dates beyond nanoseconds are rare.
         false => OpenFile::new(source, options.with_int96_units(units)),
     }
 }

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Arc;
 
-/// The values of a column of FILE, row by row.
+/// An iterator over the values of a FILE column, row by row.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct FileRefs {
     access: Arc<FileAccess>,
@@ -87,7 +87,7 @@ impl FileRefs {
         this
     }
 
-    /// A reader; None where the row has no value.
+    /// Returns the reader of the next row; None for a null.
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let _reading = begin_reading(self.object.as_ref()).map_err(|error| to_python(py, &error))?;
         let next = run(py, &self.cancel, || {
@@ -102,7 +102,7 @@ impl FileRefs {
 }
 
 impl Drop for FileRefs {
-    /// Threads of the reader may wait for the interpreter's lock.
+    /// Drops the reader without the interpreter's lock, for which its threads may wait.
     fn drop(&mut self) {
         if let Some(reader) = self.rows.get_mut().reader.take() {
             self.cancel.cancel();
@@ -113,7 +113,7 @@ impl Drop for FileRefs {
     }
 }
 
-/// What one value refers to. It is opened when it is first read.
+/// A reader of the bytes that a FILE value refers to. It opens them at the first read.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct FileContent {
     access: Arc<FileAccess>,
@@ -169,32 +169,37 @@ impl FileContent {
 
 #[pymethods]
 impl FileContent {
+    /// URI of the file with the bytes, if the value has one.
     #[getter]
     fn uri(&self) -> Option<&str> {
         self.uri.as_deref()
     }
 
+    /// Offset of the first byte, if the value has one.
     #[getter]
     fn offset(&self) -> Option<i64> {
         self.offset
     }
 
+    /// Number of bytes, if the value has it.
     #[getter]
     fn size(&self) -> Option<i64> {
         self.size
     }
 
+    /// Media type of the bytes, if the value has one.
     #[getter]
     fn content_type(&self) -> Option<&str> {
         self.content_type.as_deref()
     }
 
+    /// Checksum of the bytes, if the value has one.
     #[getter]
     fn checksum(&self) -> Option<&str> {
         self.checksum.as_deref()
     }
 
-    /// The next bytes, up to `size` of them; all that are left if it is negative. None behind the last.
+    /// Reads up to `size` bytes, or all that are left if it is negative. Returns empty bytes at the end.
     #[pyo3(signature = (size=-1))]
     fn read<'py>(&self, py: Python<'py>, size: i64) -> PyResult<Bound<'py, PyBytes>> {
         let _reading = begin_reading(self.object.as_ref()).map_err(|error| to_python(py, &error))?;

@@ -54,21 +54,21 @@ impl Footer {
 
 #[pymethods]
 impl Footer {
-    /// Reads a footer: Thrift's bytes, without the length and the magic number behind them.
+    /// Parses a footer from its Thrift bytes, without the length and the magic bytes that follow it in a file.
     #[staticmethod]
     fn parse(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let parsed = ParquetMetaData::parse(bytes.to_vec(), &Limits::default());
         parsed.map(|metadata| Footer::new(Arc::new(metadata))).map_err(|error| to_python(py, &error))
     }
 
-    /// Thrift's bytes.
+    /// Returns the footer as Thrift bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.thrift(py)?))
     }
 
-    /// Those of a footer that all may read: without what it tells of values that are encrypted.
+    /// Returns the footer as Thrift bytes for an unencrypted file: without what reveals encrypted values.
     fn to_shown_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        // Keys of columns may be asked for, by a thread that must not have the interpreter's lock.
+        // This may call a Python key retriever, for which the thread must not hold the interpreter's lock.
         let bytes = py.detach(|| shown(&self.metadata).map(|thrift| bytes_of(&thrift)));
         Ok(PyBytes::new(py, &bytes.map_err(|error| to_python(py, &error))?))
     }
@@ -119,7 +119,7 @@ impl Footer {
         Ok(Some(out))
     }
 
-    /// Bytes of the footer in its file; 0 if it is of none.
+    /// Size of the footer in its file, in bytes; 0 if it is not from a file.
     #[getter]
     fn size(&self) -> usize {
         self.metadata.footer_bytes().len()
@@ -138,7 +138,7 @@ impl Footer {
         pairs.map(|pair| (bytes(&pair.key), pair.value.as_ref().map(bytes))).collect()
     }
 
-    /// The nodes of the schema, depth first, the root included.
+    /// Returns the nodes of the schema, depth first, including the root.
     fn elements<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let nodes = self.metadata.head().schema.iter().map(|node| element(py, node));
         PyList::new(py, nodes.collect::<PyResult<Vec<_>>>()?)
@@ -175,7 +175,7 @@ impl Footer {
         Ok(out)
     }
 
-    /// Dotted paths of the columns at and below `names`. Roots come in the order of the names, what is in one in that of the file.
+    /// Returns the dotted paths of the columns at and below `names`. Roots are in the order of the names, columns of a root in file order.
     fn paths_below(&self, names: Vec<String>) -> Vec<String> {
         let columns = self.metadata.schema().columns();
         let mut below: HashMap<&str, Vec<usize>> = names.iter().map(|name| (&**name, Vec::new())).collect();
@@ -197,7 +197,7 @@ impl Footer {
         leaves.into_iter().map(|leaf| columns[leaf].dotted().to_string()).collect()
     }
 
-    /// With the row groups of `other` behind its own.
+    /// Returns the footer with the row groups of `other` appended.
     fn append(&self, py: Python<'_>, other: &Footer) -> PyResult<Self> {
         self.changed(py, |thrift| {
             let theirs = other.metadata.to_thrift()?;
@@ -208,7 +208,7 @@ impl Footer {
         })
     }
 
-    /// With all column chunks in the file at `path`.
+    /// Returns the footer with `path` as the file path of all column chunks.
     fn with_file_path(&self, py: Python<'_>, path: &str) -> PyResult<Self> {
         self.changed(py, |thrift| {
             let chunks = thrift.row_groups.iter_mut().flat_map(|group| &mut group.columns);
@@ -217,7 +217,7 @@ impl Footer {
         })
     }
 
-    /// Whether both say the same, of whatever file they were read.
+    /// Returns whether the contents are equal, whichever files they are from.
     fn __eq__(&self, py: Python<'_>, other: &Footer) -> bool {
         let is_same_thrift = || Some(self.thrift(py).ok()? == other.thrift(py).ok()?);
         self.metadata == other.metadata || is_same_thrift() == Some(true)

@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::sync::Arc;
 
-/// The rows of a file, and what each of its columns holds.
+/// Returns the number of rows of a file, and statistics of its columns.
 #[pyfunction]
 #[pyo3(signature = (source, options=None))]
 pub(crate) fn stats<'py>(
@@ -56,7 +56,7 @@ pub(crate) fn stats<'py>(
     Ok((rows, columns_facts(py, &columns)?))
 }
 
-/// The rows of several files, and what each of their columns holds in all of them.
+/// Returns the number of rows of several files, and statistics of their columns over all files.
 #[pyfunction]
 #[pyo3(signature = (paths, options=None))]
 pub(crate) fn table_stats<'py>(
@@ -100,7 +100,7 @@ fn columns_facts<'py>(py: Python<'py>, columns: &[ColumnStats]) -> PyResult<Boun
     Ok(out)
 }
 
-/// In what two files differ.
+/// Returns the differences between two files.
 #[pyfunction]
 #[pyo3(signature = (left, right, options=None))]
 pub(crate) fn diff<'py>(

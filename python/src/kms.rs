@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// A `KmsClient` of Python.
+/// A `KmsClient` in Python.
 struct Client(Callee);
 
 impl KmsClient for Client {
@@ -59,7 +59,7 @@ fn lifetime(seconds: f64) -> Result<Duration> {
         .map_err(|_| Error::argument(format!("a cache cannot live for {seconds} seconds")))
 }
 
-/// Makes and wraps the keys of files that are written.
+/// Makes and wraps the keys of files to write.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct KeyWrapper(KeyManagement);
 
@@ -90,8 +90,9 @@ impl KeyWrapper {
         make().map(KeyWrapper).map_err(|error| to_python(py, &error))
     }
 
-    /// New keys for a file: of the footer, and of columns, pairs of a master key and a column. With `external`, their material is
-    /// not in the file, but is the text that is returned.
+    /// Makes the keys of a file: of its footer, and of its columns, which are pairs of a master key and a column.
+    ///
+    /// With the option `external`, the key material is returned as text instead of being stored in the file.
     fn encryption(
         &self,
         py: Python<'_>,
@@ -102,7 +103,7 @@ impl KeyWrapper {
         let options = Options::new(py, Some(options))?;
         let is_external = options.take("external")?.unwrap_or(false);
         let columns: Vec<_> = columns.iter().map(|(key, column)| (key.as_str(), column.as_str())).collect();
-        // The client is asked from here, and may be waited for.
+        // Detached, because this calls the client, which may take long.
         let made = py.detach(|| match is_external {
             false => self.0.encryption(footer_key, &columns).map(|keys| (keys, None)),
             true => self
@@ -116,7 +117,7 @@ impl KeyWrapper {
         Ok((Encryption::of(py, keys)?, material))
     }
 
-    /// The key material of a file, unwrapped by `unwrapper` and wrapped anew.
+    /// Unwraps the key material of a file with `unwrapper`, wraps its keys again, and returns the new material.
     fn rotate(&self, py: Python<'_>, material: &[u8], unwrapper: &KeyUnwrapper) -> PyResult<String> {
         let rotated = py.detach(|| {
             let material = ExternalKeyMaterial::parse(material)?;
@@ -126,7 +127,7 @@ impl KeyWrapper {
     }
 }
 
-/// Unwraps keys, and keeps for a while what they were wrapped with.
+/// Unwraps keys, and caches the wrapping keys for a while.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct KeyUnwrapper(KmsKeyRetriever);
 
@@ -141,8 +142,10 @@ impl KeyUnwrapper {
     }
 }
 
-/// Keys of files whose key metadata are material. `unwrapper` gives a [`KeyUnwrapper`] for the id and the URL of the KMS that a
-/// file names, or two `None`s; `material` gives the material of a file that has it outside.
+/// Makes decryption properties for files whose key metadata are key material.
+///
+/// `unwrapper` returns a [`KeyUnwrapper`] for the id and the URL of the KMS that a file names, or for two `None`s. `material` returns the
+/// key material that is beside a file.
 #[pyfunction]
 pub(crate) fn decryption_with_kms(
     py: Python<'_>,
@@ -195,20 +198,20 @@ impl KeyRetriever for LateRetriever {
     }
 }
 
-/// Which KMS the key material of a file names: its id and its URL.
+/// Returns the id and the URL of the KMS that key material names.
 #[pyfunction]
 pub(crate) fn kms_instance(py: Python<'_>, material: &[u8]) -> PyResult<Option<(String, String)>> {
     let instance = ExternalKeyMaterial::parse(material).and_then(|material| material.kms_instance());
     instance.map_err(|error| to_python(py, &error))
 }
 
-/// What the file is called that has the key material of a Parquet file of this name.
+/// Returns the name of the key material file of a Parquet file.
 #[pyfunction]
 pub(crate) fn key_material_name(parquet: &str) -> String {
     ExternalKeyMaterial::file_name(parquet)
 }
 
-/// Stores key material beside a Parquet file of this machine, in one step.
+/// Writes key material beside a Parquet file on this machine, in one step.
 #[pyfunction]
 pub(crate) fn write_key_material(py: Python<'_>, parquet: PathBuf, material: &[u8]) -> PyResult<()> {
     let write = || write_material(&parquet, &ExternalKeyMaterial::parse(material)?);

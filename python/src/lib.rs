@@ -1,40 +1,42 @@
-//! The extension module on which `marquetry/*.py` is built.
+//! The extension module of the Python package, on which `marquetry/*.py` is built.
 //!
 //! ```text
-//! allocator   what memory comes from
-//! options     options as a dictionary
-//! ending      the end of the interpreter, while other threads still run
-//! errors      errors become exceptions
-//! work        work without the interpreter's lock, which Ctrl-C ends
+//! allocator   the global allocator, mimalloc
+//! options     options from a dictionary
+//! ending      the end of the interpreter while other threads still run
+//! errors      errors as exceptions
+//! work        work without the interpreter's lock, which Ctrl-C cancels
 //! capsule     Arrow's C data interface: the only file with `unsafe`
-//! exported_schema  schemas as C has them
+//! exported_schema  schemas in the C data interface
 //! dictionary_extensions  values in place of dictionaries of an extension type
-//! required_values  values that are never null, in structs that may be
-//! offsets     arrays of other libraries that begin somewhere
+//! required_values  values that are never null, in nullable structs
+//! offsets     structs and fixed-size lists of other libraries with offsets
 //! text_check  text of other libraries that is not UTF-8
-//! reentrance  a file object that reads the file it is, and turns of threads
-//! source      where bytes come from
-//! sink        where bytes go
-//! table       batches that go to Python
-//! footer      what a footer says
-//! file        a file that is read
-//! file_refs   readers of what values of FILE refer to
+//! reentrance  file objects that read themselves, and turns of threads
+//! source      inputs: paths, URLs, bytes, file objects
+//! sink        outputs: paths, pipes, file objects
+//! table       schemas, batches, tables and streams
+//! footer      the contents of a footer
+//! file        a file that is open for reading
+//! file_refs   readers of the bytes that FILE values refer to
 //! dataset     many files as one table
+//! names       names that cannot cross the C data interface
+//! pyarrow_reader  readers of pyarrow, whose exceptions are kept
 //! pyarrow_types  the types that pyarrow gives columns
-//! wide_decimals  decimals that others read right
-//! properties  what is asked of a writer
-//! writer      a file that is written
-//! append      rows behind those of a file
-//! conform     batches of the types that a file has
+//! wide_decimals  decimals of at least 128 bits, for polars
+//! properties  properties of a writer
+//! writer      a file that is being written
+//! append      appending to a file
+//! conform     casting batches to the types of a file
 //! checks      verify, recover
-//! report      a page of where the bytes are
-//! shown_footer  what a footer says of encrypted files where all may read it
-//! inspect     what columns hold, in what files differ
-//! advise      what would make a file smaller or faster
-//! optimize    a file again, as is advised
+//! report      an HTML page that maps the bytes of files
+//! shown_footer  footers of encrypted files without what reveals values
+//! inspect     statistics of columns, differences of files
+//! advise      advice that makes a file smaller or faster
+//! optimize    rewriting a file as advised
 //! command_line  the command that the wheel installs
 //! encryption  keys of encrypted files
-//! kms         keys that a key management service has wrapped
+//! kms         keys that a key management service wraps
 //! ```
 #![deny(unsafe_code)]
 

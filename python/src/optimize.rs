@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 
-/// Writes a file again with what is advised, and tells what came of it. `source` may be a URL.
+/// Rewrites a file with the advice for it, and returns the outcome. `source` may be a URL.
 #[pyfunction]
 #[pyo3(signature = (source, target, options=None))]
 pub(crate) fn optimize<'py>(

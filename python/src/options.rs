@@ -7,6 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+/// The options that were not taken yet.
 pub(crate) struct Options<'py>(Bound<'py, PyDict>);
 
 impl<'py> Options<'py> {

@@ -74,7 +74,7 @@ impl Calls {
         self.next
     }
 
-    /// Whether this thread is in a method.
+    /// Returns whether this thread is in a method of the object.
     fn have_this_thread(&self) -> bool {
         let this = thread::current().id();
         self.methods.iter().any(|call| call.thread == this)
@@ -172,7 +172,7 @@ pub(crate) fn release(object: Option<&ObjectCalls>, reader: impl Send + 'static)
     }
 }
 
-/// A call of a method, on one thread.
+/// A running call of a method on one thread.
 pub(crate) struct InMethod<'a> {
     of: &'a ObjectCalls,
     id: u64,
@@ -210,7 +210,7 @@ fn ident(py: Python<'_>) -> PyResult<u64> {
     Ok(ident)
 }
 
-/// Whether one of `threads` waits for one of `others`, as far as Python knows.
+/// Returns whether one of `threads` waits for one of `others`, as far as Python's frames show it.
 fn waits_for(threads: Vec<u64>, others: HashSet<u64>) -> PyResult<bool> {
     attached(|py| py.import("marquetry._waiting")?.getattr("waits_for")?.call1((threads, others))?.extract())
 }
@@ -255,7 +255,7 @@ impl<T> Turns<T> {
     }
 }
 
-/// The turn of a thread, until this is dropped.
+/// The turn of a thread. It ends when this is dropped.
 pub(crate) struct Turn<'a, T> {
     value: MutexGuard<'a, T>,
     of: &'a Turns<T>,

@@ -16,7 +16,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Writes a page about files, each of which has a name there.
+/// Writes an HTML page about files, which are given with the names to show.
 #[pyfunction]
 #[pyo3(signature = (sources, target, options=None))]
 pub(crate) fn report(

@@ -57,7 +57,7 @@ pub(crate) fn shown(metadata: &ParquetMetaData) -> Result<FileMetaData> {
 
 /// Whether the chunks of a column are encrypted. An unreadable chunk of an encrypted file may be.
 fn is_hidden(metadata: &ParquetMetaData, thrift: &FileMetaData, column: usize) -> bool {
-    // Row groups that were appended have no note.
+    // Appended row groups have no crypto metadata.
     let mut chunks = thrift.row_groups.iter().filter_map(|group| group.columns.get(column));
     let (mut groups, may_be) = (metadata.row_groups(), metadata.encryption().is_some());
     chunks.any(|chunk| chunk.crypto_metadata.is_some())

@@ -114,7 +114,7 @@ impl Write for Sink {
     }
 }
 
-/// Writes a file that is there as bytes: at a path in one step.
+/// Writes the bytes of a file; at a path in one step.
 #[pyfunction]
 pub(crate) fn write_bytes(py: Python<'_>, target: &Bound<'_, PyAny>, contents: &[u8]) -> PyResult<()> {
     let target = Target::new(target, true)?;
@@ -128,7 +128,7 @@ pub(crate) fn write_bytes(py: Python<'_>, target: &Bound<'_, PyAny>, contents: &
     py.detach(|| write().map_err(in_file)).map_err(|error| to_python(py, &error))
 }
 
-/// A file object that is written to.
+/// A file object to write to.
 pub(crate) struct FileObject(Callee);
 
 impl Write for FileObject {

@@ -22,8 +22,8 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// Interprets `object`: text and path-like objects are paths or URLs, `bytes` the contents of a file, and objects
-    /// with `read` and `seek` files. Other buffers are copied.
+    /// Interprets `object`: text is a path or a URL, a path-like object a path, `bytes` the contents of a file, and an object
+    /// with `read` and `seek` a file. Other buffers are copied.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let _call = Call::begin(object.py())?;
         if let Ok(text) = object.cast::<PyString>() {
@@ -63,7 +63,7 @@ impl Input {
         }
     }
 
-    /// The file object, if it is one.
+    /// Returns the calls of the file object, if it is one.
     pub(crate) fn object(&self) -> Option<ObjectCalls> {
         match self {
             Input::Object(file) => Some(file.calls.clone()),
@@ -195,7 +195,7 @@ impl Source for FileObject {
     }
 
     fn read_at(&self, offset: u64, len: usize) -> Result<Bytes> {
-        // Taken without the interpreter's lock, or two threads would wait for each other.
+        // The turn is taken without the interpreter's lock; otherwise two threads could wait for each other.
         let _alone = match self.has_read_at {
             true => None,
             false => Some(self.position.take(Some(&self.calls))?),

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::Arc;
 
-/// An Arrow schema.
+/// An Arrow schema. It is made from any object with `__arrow_c_schema__`, and exports itself by that method.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct Schema(pub(crate) SchemaRef);
 
@@ -31,13 +31,13 @@ impl Schema {
         export_schema(py, &self.0)
     }
 
-    /// Whether some map says that its keys are sorted. A stream of batches does not say so, a batch does.
+    /// Whether a map has the flag that its keys are sorted. A stream of batches loses it, a batch does not.
     #[getter]
     fn has_sorted_maps(&self) -> bool {
         has_sorted_maps(&self.0)
     }
 
-    /// Name, type as text, and whether it may be null, of each field.
+    /// Returns the name, the type as text, and the nullability of each field.
     fn fields(&self) -> Vec<(String, String, bool)> {
         let field = |field: &Arc<arrow_schema::Field>| {
             (field.name().clone(), field.data_type().to_string(), field.is_nullable())
@@ -45,7 +45,7 @@ impl Schema {
         self.0.fields().iter().map(field).collect()
     }
 
-    /// Whether the column of these names, from the root on, has byte strings that no extension type says the meaning of.
+    /// Returns whether the column at this path of names has byte strings without an extension type.
     fn has_bytes(&self, path: Vec<String>) -> bool {
         let mut fields = self.0.fields();
         for (depth, name) in path.iter().enumerate() {
@@ -70,7 +70,7 @@ fn is_bytes(data_type: &DataType) -> bool {
     }
 }
 
-/// Rows in memory.
+/// A table in memory.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct Table {
     pub(crate) schema: SchemaRef,
@@ -79,7 +79,7 @@ pub(crate) struct Table {
 
 #[pymethods]
 impl Table {
-    /// All batches of what has `__arrow_c_stream__` or `__arrow_c_array__`.
+    /// Reads all batches of an object with `__arrow_c_stream__` or `__arrow_c_array__`.
     #[new]
     fn new(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let reader = import_batches(object)?;
@@ -104,7 +104,7 @@ impl Table {
         self.batches.len()
     }
 
-    /// Bytes of the arrays.
+    /// Size of the arrays' buffers in memory, in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.batches.iter().map(RecordBatch::get_array_memory_size).sum()
@@ -130,7 +130,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The protocol lets us give our own schema instead.
+        // The protocol permits returning our own schema instead.
         let _ = requested_schema;
         export_stream(py, self.reader())
     }
@@ -144,17 +144,19 @@ impl Table {
     }
 }
 
-/// Rows of one batch.
+/// A record batch. Other libraries take it by `__arrow_c_array__`, such as `pyarrow.record_batch(batch)`.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct Batch(RecordBatch);
 
 #[pymethods]
 impl Batch {
+    /// Number of rows.
     #[getter]
     fn num_rows(&self) -> usize {
         self.0.num_rows()
     }
 
+    /// The Arrow schema.
     #[getter]
     fn schema(&self) -> Schema {
         Schema(self.0.schema())
@@ -175,13 +177,13 @@ impl Batch {
     }
 }
 
-/// Batches that are read as they are asked for. It can be read once.
+/// A lazy stream of record batches, which can be consumed once.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct Stream {
     schema: SchemaRef,
     cancel: CancelToken,
     name: Option<String>,
-    /// The file object that it is read from.
+    /// The file object from which it reads.
     object: Option<ObjectCalls>,
     reader: Turns<Option<BatchReader>>,
 }
@@ -248,7 +250,7 @@ impl Stream {
 
 #[pymethods]
 impl Stream {
-    /// The batches of what has `__arrow_c_stream__` or `__arrow_c_array__`.
+    /// Streams the batches of an object with `__arrow_c_stream__` or `__arrow_c_array__`.
     #[new]
     fn of_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Stream::new(import_batches(object)?, CancelToken::new(), None))
@@ -269,18 +271,18 @@ impl Stream {
         let next = run(py, &self.cancel, || {
             self.read(&mut had_turn).map_err(|error| named(error, self.name.clone()))
         });
-        // Whoever has the stream reads on.
+        // Without a turn, another call has the stream, and keeps reading.
         if next.is_err() && had_turn {
             self.close(py)?;
         }
         Ok(next?.map(Batch))
     }
 
-    /// Stops reading. What was read stays valid.
+    /// Stops reading. Batches that were read stay valid.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let _reading = self.begin(py)?;
         self.cancel.cancel();
-        // Its threads may wait for the interpreter's lock. Who has the reader, and does not give it back, sees that it is cancelled.
+        // Detached, because threads of the reader may wait for the interpreter's lock. A call that holds the reader sees the cancellation.
         py.detach(|| self.take_reader().map(|reader| release(self.object.as_ref(), reader))).ok();
         Ok(())
     }

@@ -139,7 +139,7 @@ fn bad_text(array: &ArrayRef) -> Option<Bad> {
 fn bad_string<O: OffsetSizeTrait>(array: &GenericStringArray<O>) -> Option<usize> {
     let (bytes, offsets) = (array.value_data(), array.value_offsets());
     let (first, last) = (offsets[0].as_usize(), offsets[array.len()].as_usize());
-    // All at once, which is some gigabytes a second.
+    // All texts at once, at some gigabytes per second.
     if let Some(whole) = bytes.get(first..last) {
         if whole.is_ascii() {
             return None;
@@ -165,7 +165,7 @@ fn is_utf8(bytes: &[u8]) -> bool {
 /// Maximum bytes that are checked at once for each byte of text: views, or lists, may use little of their buffers.
 const SPREAD: usize = 2;
 
-/// The row of a text that is not UTF-8.
+/// Finds the row of a text that is not UTF-8.
 fn bad_view(array: &StringViewArray) -> Option<usize> {
     let (views, buffers) = (array.views(), array.data_buffers());
     // The range that long texts use of each buffer.

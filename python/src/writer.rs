@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Writes batches as a Parquet file.
+/// A writer of a Parquet file.
 #[pyclass(frozen, module = "marquetry._marquetry")]
 pub(crate) struct Writer {
     schema: SchemaRef,
@@ -76,15 +76,17 @@ impl Writer {
         let of_writer = schema.clone();
         let begin = move || {
             let begun = Begun(Some(target.create()?));
-            // What is wrong with a schema shows before anything is there.
+            // Discards the sink if the schema cannot be written.
             begun.begin(of_writer, properties)
         };
         let writer = run(py, &cancel, || begin().map_err(|error| in_file(error, name.as_deref())))?;
         Ok(Writer { schema, name, cancel, encryption, state: Mutex::new(State::Open(Box::new(writer))) })
     }
 
-    /// Writes all batches of what has `__arrow_c_stream__` or `__arrow_c_array__`. With `row_group_rows` they are of a table that is
-    /// in memory: row groups have so many rows, and the last one of this call ends with it.
+    /// Writes all batches of an object with `__arrow_c_stream__` or `__arrow_c_array__`.
+    ///
+    /// With `row_group_rows` they are those of a table in memory: row groups get at most that many rows, and the last one ends with this
+    /// call.
     #[pyo3(signature = (data, row_group_rows=None, progress=None))]
     fn write(
         &self,
@@ -103,14 +105,14 @@ impl Writer {
             Ok(batch)
         });
         self.with_writer(py, move |writer| {
-            // What is wrong with a type shows before any row is taken.
+            // A wrong type is reported before any row is taken.
             self.here(accepts(writer, given))?;
             if let Some(rows) = row_group_rows {
                 return self.here(write_table(writer, batches, rows.max(1)));
             }
             let mut rows = 0;
             for batch in batches {
-                // What could not be read is not of this file.
+                // An error of reading the data does not get the name of this file.
                 let batch = batch?;
                 self.here(writer.write(&batch))?;
                 rows += batch.num_rows();
@@ -123,18 +125,18 @@ impl Writer {
         })
     }
 
-    /// Ends the row group.
+    /// Ends the current row group.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.with_writer(py, |writer| self.here(writer.flush()))
     }
 
-    /// Adds a pair of text, or of bytes, to the metadata of the file.
+    /// Adds a key-value pair, of text or bytes, to the metadata of the file.
     fn add_key_value(&self, py: Python<'_>, key: Bytes, value: Option<Bytes>) -> PyResult<()> {
         let pair = KeyValue { key: key.stored(), value: value.map(Bytes::stored) };
         self.with_writer(py, move |writer| self.here(writer.append_key_value_metadata(pair)))
     }
 
-    /// Finishes the file. The footer is what was written.
+    /// Finishes the file and returns its footer.
     fn close(&self, py: Python<'_>) -> PyResult<Footer> {
         let writer = self.take()?;
         let finish = move || {
@@ -147,7 +149,7 @@ impl Writer {
         Ok(Footer::new(Arc::new(finished?)))
     }
 
-    /// Gives the file up.
+    /// Discards the file.
     fn discard(&self, py: Python<'_>) -> PyResult<()> {
         let writer = match self.is_open() {
             true => self.take()?,

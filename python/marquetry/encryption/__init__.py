@@ -1,6 +1,6 @@
-"""Encrypted files: their keys, and the key management service that has wrapped them.
+"""Keys for encrypted files, given directly or wrapped by a key management service.
 
-Keys that are there are given as bytes. Columns may have keys of their own; whoever lacks one reads the other columns.
+Keys are given as bytes. Columns may have keys of their own; without one of them, the other columns can still be read.
 
 >>> import marquetry, pyarrow as pa
 >>> from marquetry.encryption import create_decryption_properties, create_encryption_properties
@@ -17,9 +17,9 @@ Keys that are there are given as bytes. Columns may have keys of their own; whoe
 ...     print(error.message)
 the column is encrypted, and no key was given
 
-Where a key management service (KMS) has the master keys, :class:`CryptoFactory` makes new keys for each file and has them wrapped.
+If a key management service (KMS) has the master keys, :class:`CryptoFactory` makes new keys for each file and has the KMS wrap them.
 
-Objects with keys show nothing of them, and are not pickled.
+Objects with keys do not show them, and cannot be pickled.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How keys are managed: which master keys wrap those of a file, and where the service is that has them."""
+"""Configuration of key management: which master keys wrap the keys of a file, and how to reach the key management service."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ALGORITHMS = ("AES_GCM_V1", "AES_GCM_CTR_V1")
 
 
 def text(what: str, value: Any) -> str:
-    """Text, or its bytes."""
+    """Returns text, decoded if it is bytes. Raises ``TypeError`` for other types."""
     if isinstance(value, bytes):
         return value.decode("utf8")
     if not isinstance(value, str):
@@ -18,7 +18,7 @@ def text(what: str, value: Any) -> str:
 
 
 def algorithm(name: str) -> str:
-    """The algorithm of this name, in whatever case."""
+    """Returns the name of an algorithm in upper case. Raises ``ValueError`` if it is unknown."""
     known = text("encryption_algorithm", name).upper()
     if known not in _ALGORITHMS:
         raise ValueError(f"Invalid cipher name: {name!r}; one of {' and '.join(_ALGORITHMS)} is wanted")
@@ -26,7 +26,7 @@ def algorithm(name: str) -> str:
 
 
 def _flag(slot: str, doc: str) -> Any:
-    """A property that is true or false."""
+    """Makes a boolean property."""
 
     def set_flag(self: Any, value: Any) -> None:
         setattr(self, slot, bool(value))
@@ -35,9 +35,18 @@ def _flag(slot: str, doc: str) -> Any:
 
 
 class EncryptionConfiguration:
-    """Which columns are encrypted, and with which master keys: ``pyarrow.parquet.encryption.EncryptionConfiguration``.
+    """The columns to encrypt, and their master keys: ``pyarrow.parquet.encryption.EncryptionConfiguration``.
 
-    Either ``column_keys`` say which columns are, or ``uniform_encryption`` that all are, with keys under the footer's master key.
+    - ``footer_key``: name of the master key of the footer key.
+    - ``column_keys``: dictionary from names of master keys to lists of columns that they encrypt. Default: none.
+    - ``uniform_encryption``: whether to encrypt all columns, with keys under the footer's master key. Default: false. Exactly one of this
+      and ``column_keys`` is required.
+    - ``encryption_algorithm``: ``AES_GCM_V1`` (the default) or ``AES_GCM_CTR_V1``.
+    - ``plaintext_footer``: whether the footer is signed instead of encrypted. Default: false.
+    - ``double_wrapping``: whether data keys are wrapped with keys that the KMS has wrapped, instead of by the KMS itself. Default: true.
+    - ``cache_lifetime``: ``timedelta`` for which clients and wrapping keys are reused. Default: 10 minutes.
+    - ``internal_key_material``: whether wrapped keys are stored in the file, instead of in a file beside it. Default: true.
+    - ``data_key_length_bits``: length of data keys. Default: 128.
 
     >>> from marquetry.encryption import EncryptionConfiguration
     >>> EncryptionConfiguration("footer", column_keys={"staff": ["salary", "name"]}).data_key_length_bits
@@ -75,12 +84,12 @@ class EncryptionConfiguration:
 
     @property
     def footer_key(self) -> str:
-        """The name of the footer's master key."""
+        """Name of the footer's master key."""
         return self._footer_key
 
     @property
     def column_keys(self) -> Any:
-        """The columns that are encrypted, by the names of their master keys."""
+        """Encrypted columns, as a dictionary from names of master keys to lists of columns."""
         return {key: list(columns) for key, columns in self._column_keys.items()}
 
     @column_keys.setter
@@ -94,13 +103,13 @@ class EncryptionConfiguration:
         }
 
     uniform_encryption = _flag("_uniform_encryption", "Whether all columns are encrypted, under the footer's master key.")
-    plaintext_footer = _flag("_plaintext_footer", "Whether the footer is signed, and not encrypted.")
-    double_wrapping = _flag("_double_wrapping", "Whether keys are wrapped with keys that the KMS has wrapped.")
-    internal_key_material = _flag("_internal_key_material", "Whether wrapped keys are in the file, and not in another one beside it.")
+    plaintext_footer = _flag("_plaintext_footer", "Whether the footer is signed instead of encrypted.")
+    double_wrapping = _flag("_double_wrapping", "Whether data keys are wrapped with keys that the KMS has wrapped.")
+    internal_key_material = _flag("_internal_key_material", "Whether wrapped keys are stored in the file, instead of beside it.")
 
     @property
     def encryption_algorithm(self) -> str:
-        """``AES_GCM_V1``, or ``AES_GCM_CTR_V1``, by which changes of pages are not noticed."""
+        """``AES_GCM_V1``, or ``AES_GCM_CTR_V1``, which does not detect modified pages."""
         return self._encryption_algorithm
 
     @encryption_algorithm.setter
@@ -109,7 +118,7 @@ class EncryptionConfiguration:
 
     @property
     def cache_lifetime(self) -> timedelta:
-        """How long clients, and the keys that wrap others, are used again."""
+        """Time for which clients and wrapping keys are reused."""
         return self._cache_lifetime
 
     @cache_lifetime.setter
@@ -120,10 +129,11 @@ class EncryptionConfiguration:
 
 
 class DecryptionConfiguration:
-    """How long what was unwrapped is kept: ``pyarrow.parquet.encryption.DecryptionConfiguration``.
+    """The settings of unwrapping keys: ``pyarrow.parquet.encryption.DecryptionConfiguration``.
 
-    With ``read_kms_url`` the URL of the KMS may come from the file. Whoever wrote the file then says where the access token is sent: only
-    for clients that look at the URL first.
+    - ``cache_lifetime``: time for which clients and wrapping keys are reused, as a ``timedelta`` or in seconds. Default: 10 minutes.
+    - ``read_kms_url``: whether the URL of the KMS may come from the file. Default: false. The writer of the file then decides where the
+      access token is sent, so use it only with clients that check the URL first.
 
     >>> from marquetry.encryption import DecryptionConfiguration
     >>> DecryptionConfiguration(cache_lifetime=300).cache_lifetime.total_seconds()
@@ -140,20 +150,25 @@ class DecryptionConfiguration:
 
     @property
     def cache_lifetime(self) -> Any:
-        """How long clients, and the keys that wrap others, are used again: a ``timedelta``. Seconds may be given."""
+        """Time for which clients and wrapping keys are reused, as a ``timedelta``. It can also be set in seconds."""
         return self._cache_lifetime
 
     @cache_lifetime.setter
     def cache_lifetime(self, value: Any) -> None:
         self._cache_lifetime = value if isinstance(value, timedelta) else timedelta(seconds=float(value))
 
-    read_kms_url = _flag("_read_kms_url", "Whether the file may say at which URL the KMS is.")
+    read_kms_url = _flag("_read_kms_url", "Whether the URL of the KMS may come from the file.")
 
 
 class KmsConnectionConfig:
-    """Where the key management service is, and how it is reached: ``pyarrow.parquet.encryption.KmsConnectionConfig``.
+    """The connection to a key management service: ``pyarrow.parquet.encryption.KmsConnectionConfig``.
 
-    It is what the client of the service is made from. It shows neither the token nor ``custom_kms_conf``, and is not pickled.
+    A client of the service is made from it. Its text shows neither the token nor ``custom_kms_conf``, and it cannot be pickled.
+
+    - ``kms_instance_id``: id of the service, if there are several.
+    - ``kms_instance_url``: URL of the service.
+    - ``key_access_token``: token that authorizes access to the service. Default: ``"DEFAULT"``.
+    - ``custom_kms_conf``: dictionary of texts for the client.
 
     >>> from marquetry.encryption import KmsConnectionConfig
     >>> KmsConnectionConfig(kms_instance_url="https://kms.example.org", key_access_token="secret")
@@ -175,7 +190,7 @@ class KmsConnectionConfig:
             self.kms_instance_id = kms_instance_id
         if kms_instance_url is not None:
             self.kms_instance_url = kms_instance_url
-        # A cell that clients have, too: they see a token that is refreshed.
+        # Shared with the copies that clients have, so that they see a refreshed token.
         self._token = ["DEFAULT"]
         if key_access_token is not None:
             self.refresh_key_access_token(key_access_token)
@@ -183,7 +198,7 @@ class KmsConnectionConfig:
         self.custom_kms_conf = custom_kms_conf
 
     def _copy(self, instance_id: str | None = None, instance_url: str | None = None) -> KmsConnectionConfig:
-        """The same, with the same token, of another service if one is given."""
+        """Copies the configuration, for another service if one is given. The copy shares the token."""
         out = object.__new__(KmsConnectionConfig)
         out._instance_id = self._instance_id if instance_id is None else instance_id
         out._instance_url = self._instance_url if instance_url is None else instance_url
@@ -192,7 +207,7 @@ class KmsConnectionConfig:
 
     @property
     def kms_instance_id(self) -> str:
-        """Which service it is, if there are several."""
+        """Id of the service, if there are several."""
         return self._instance_id
 
     @kms_instance_id.setter
@@ -201,7 +216,7 @@ class KmsConnectionConfig:
 
     @property
     def kms_instance_url(self) -> str:
-        """Its URL."""
+        """URL of the service."""
         return self._instance_url
 
     @kms_instance_url.setter
@@ -210,7 +225,7 @@ class KmsConnectionConfig:
 
     @property
     def key_access_token(self) -> str:
-        """What the service knows its user by."""
+        """Token that authorizes access to the service."""
         return self._token[0]
 
     @key_access_token.setter
@@ -218,12 +233,12 @@ class KmsConnectionConfig:
         self.refresh_key_access_token(value)
 
     def refresh_key_access_token(self, value: str) -> None:
-        """Another token from here on, for clients that were made before, too."""
+        """Replaces the access token, also for existing clients."""
         self._token[0] = text("key_access_token", value)
 
     @property
     def custom_kms_conf(self) -> Any:
-        """What else the client wants to know: a ``dict`` of texts. What is set is added to it."""
+        """Further settings for the client, as a dictionary of texts. Assigning a dictionary adds its entries."""
         return dict(self._custom)
 
     @custom_kms_conf.setter

@@ -1,4 +1,4 @@
-"""Keys that are given as they are."""
+"""Encryption with keys that are given directly."""
 
 from __future__ import annotations
 
@@ -21,13 +21,20 @@ def create_encryption_properties(
     footer_key_metadata: bytes | None = None,
     dialect: str = "parquet",
 ) -> FileEncryptionProperties:
-    """How files are encrypted, with keys of 16, 24 or 32 bytes.
+    """Creates the encryption properties of files, with keys of 16, 24 or 32 bytes.
 
-    As in pyarrow, and besides: ``column_keys`` are keys of columns by their dotted paths, those of groups for all columns in them; or pairs of a
-    key and what the file says of it, by which readers find it. Other columns are in the open then, unless ``complete_columns`` is true. ``footer_key_metadata`` is what the
-    file says of the footer key. ``dialect="duckdb"`` writes what DuckDB reads.
+    - ``footer_key``: key of the footer, and of columns without a key of their own if ``column_keys`` is not given.
+    - ``aad_prefix``: prefix of the additional authenticated data, which identifies the file. Default: none.
+    - ``store_aad_prefix``: whether the prefix is stored in the file; otherwise readers must supply it. Default: true.
+    - ``encryption_algorithm``: ``AES_GCM_V1`` (the default) or ``AES_GCM_CTR_V1``.
+    - ``plaintext_footer``: whether the footer is signed instead of encrypted. Default: false.
+    - ``column_keys``: dictionary from dotted paths to keys; the key of a group is that of all columns in it. Instead of a key, a pair of
+      the key and its metadata, which the file stores for readers to find the key. Default: all columns have the footer key.
+    - ``complete_columns``: whether columns without a key are encrypted with the footer key, instead of not at all. Default: false.
+    - ``footer_key_metadata``: metadata of the footer key, which the file stores. Default: none.
+    - ``dialect``: ``"parquet"`` (the default), or ``"duckdb"`` to write files for DuckDB.
 
-    All files that are written with the same object have the same keys.
+    All files that are written with the same object have the same keys. Raises ``ValueError`` for a key of another length.
 
     >>> from marquetry.encryption import create_encryption_properties
     >>> import marquetry.parquet as pq, pyarrow as pa
@@ -59,11 +66,16 @@ def create_decryption_properties(
     key_retriever: Callable[[bytes], bytes | None] | None = None,
     dialect: str = "parquet",
 ) -> FileDecryptionProperties:
-    """The keys of files that are read.
+    """Creates the decryption properties of files, with keys of 16, 24 or 32 bytes.
 
-    As in pyarrow, and besides: ``column_keys`` are keys of columns by their dotted paths, those of groups for all columns in them; columns
-    whose keys are missing cannot be read, all others can. ``key_retriever`` is called with what a file says of a key, and gives the key, or ``None``; ``footer_key`` may be
-    ``None`` then. It may be called by several threads. ``dialect="duckdb"`` reads what DuckDB has encrypted.
+    - ``footer_key``: key of the footer; may be ``None`` with ``key_retriever``.
+    - ``aad_prefix``: prefix of the additional authenticated data, if the file does not store it. Default: none.
+    - ``check_footer_integrity``: whether the signature of a plaintext footer is verified. Default: true.
+    - ``allow_plaintext_files``: whether files without encryption are read, too. Default: false.
+    - ``column_keys``: dictionary from dotted paths to keys; the key of a group is that of all columns in it. Columns without their key
+      cannot be read, all others can. Default: none.
+    - ``key_retriever``: function from the metadata of a key to the key, or ``None``. Several threads may call it. Default: none.
+    - ``dialect``: ``"parquet"`` (the default), or ``"duckdb"`` to read files that DuckDB has encrypted.
 
     >>> from marquetry.encryption import create_decryption_properties, create_encryption_properties
     >>> import marquetry.parquet as pq, pyarrow as pa
@@ -103,6 +115,6 @@ def _key(what: str, value: Any) -> bytes:
 
 
 def _named_key(column: str, value: Any) -> tuple[bytes, bytes | None]:
-    """A key, and what the file says of it."""
+    """Returns a key and its metadata."""
     key, metadata = value if isinstance(value, tuple) else (value, None)
     return _key(f"the key of {column}", key), None if metadata is None else _bytes(f"the key metadata of {column}", metadata)

@@ -1,4 +1,4 @@
-"""New keys for each file, wrapped by a key management service."""
+"""Encryption with new keys for each file, which a key management service wraps."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from ._material import KeyMaterialFile
 
 T = TypeVar("T")
 
-# What parquet-java and pyarrow call a service that has no name.
+# The name that parquet-java and pyarrow give a service without one.
 _DEFAULT = "DEFAULT"
 
 
 class ConfigurationError(ArgumentError, OSError):
-    """What was asked of a :class:`CryptoFactory` is impossible. An ``OSError`` besides, as in pyarrow."""
+    """A configuration for :class:`CryptoFactory` is invalid. Also an ``OSError``, as in pyarrow."""
 
 
 class KmsClient:
-    """A client of a key management service: what it is asked, it asks the service. Classes that are made from it do the asking.
+    """Base class of clients of a key management service. Subclasses implement both methods.
 
-    It may be called by several threads at a time. An exception that it raises comes out of whatever needed the key.
+    Several threads may call a client at a time. Its exceptions are raised by the call that needed the key.
     """
 
     def wrap_key(self, key_bytes: bytes, master_key_identifier: str) -> str | bytes:
-        """The key, wrapped with the master key of this name, as text."""
+        """Returns a key wrapped with a master key, as text."""
         raise NotImplementedError
 
     def unwrap_key(self, wrapped_key: str, master_key_identifier: str) -> bytes:
-        """The key of which :meth:`wrap_key` made this text."""
+        """Returns the key that :meth:`wrap_key` wrapped."""
         raise NotImplementedError
 
 
 class CryptoFactory:
-    """Makes the keys of files, and finds them again: ``pyarrow.parquet.encryption.CryptoFactory``.
+    """Creates encryption and decryption properties with keys that a KMS wraps: ``pyarrow.parquet.encryption.CryptoFactory``.
 
-    ``kms_client_factory`` makes a :class:`KmsClient` from a :class:`KmsConnectionConfig`. Clients, and the keys that wrap others, are kept
-    for each access token, as long as configurations say.
+    ``kms_client_factory`` makes a :class:`KmsClient` from a :class:`KmsConnectionConfig`. Clients and wrapping keys are cached for each
+    access token, for the lifetime in the configuration.
 
     >>> import base64, marquetry.parquet as pq, pyarrow as pa
     >>> from marquetry.encryption import CryptoFactory, EncryptionConfiguration, KmsClient, KmsConnectionConfig
@@ -77,8 +77,12 @@ class CryptoFactory:
         parquet_file_path: str | os.PathLike[str] | None = None,
         filesystem: Any = None,
     ) -> FileEncryptionProperties:
-        """New keys, for one file. With ``internal_key_material=False`` their material is stored beside ``parquet_file_path`` now, before
-        the file is written."""
+        """Creates the encryption properties of one file, with new keys.
+
+        With ``internal_key_material=False`` this call stores the key material beside ``parquet_file_path``, in ``filesystem``.
+
+        Raises :class:`ConfigurationError` unless exactly one of ``column_keys`` and ``uniform_encryption`` is set.
+        """
         connection = _checked("kms_connection_config", kms_connection_config, KmsConnectionConfig)
         config = _checked("encryption_config", encryption_config, EncryptionConfiguration)
         columns = [(key, column) for key, columns in config.column_keys.items() for column in columns]
@@ -111,8 +115,10 @@ class CryptoFactory:
         parquet_file_path: str | os.PathLike[str] | None = None,
         filesystem: Any = None,
     ) -> FileDecryptionProperties:
-        """The keys of files, which are unwrapped when they are needed. ``parquet_file_path`` is for a file whose key material is beside
-        it. Files that are not encrypted are read, too."""
+        """Creates decryption properties, whose keys are unwrapped when they are needed. Files without encryption are read, too.
+
+        ``parquet_file_path`` and ``filesystem`` are required for a file whose key material is beside it.
+        """
         connection = _checked("kms_connection_config", kms_connection_config, KmsConnectionConfig)._copy()
         if decryption_config is None:
             decryption_config = DecryptionConfiguration()
@@ -137,8 +143,10 @@ class CryptoFactory:
         cache_lifetime_seconds: float = 600,
         read_kms_url: bool = False,
     ) -> None:
-        """Has the keys of a file, whose key material is beside it, wrapped anew by the newest versions of their master keys. The Parquet
-        file stays as it is; on this machine the key material is replaced in one step."""
+        """Wraps the keys of a file again, with the newest versions of their master keys.
+
+        The key material must be beside the file. The Parquet file stays as it is; on this machine the key material is replaced in one step.
+        """
         connection = _checked("kms_connection_config", kms_connection_config, KmsConnectionConfig)
         beside = _beside(parquet_file_path or None, filesystem)
         wrapper = self._wrapper(connection, cache_lifetime_seconds, bool(double_wrapping), None)
@@ -148,14 +156,14 @@ class CryptoFactory:
         beside.write(wrapper.rotate(old, self._unwrapper(source, cache_lifetime_seconds)))
 
     def remove_cache_entries_for_token(self, access_token: str | bytes) -> None:
-        """Forgets the clients and keys of an access token."""
+        """Removes the clients and keys of an access token from the cache."""
         self._kept.forget(text("access_token", access_token))
 
     def remove_cache_entries_for_all_tokens(self) -> None:
-        """Forgets all clients and keys."""
+        """Removes all clients and keys from the cache."""
         self._kept.forget(None)
 
-    # What is kept for an access token
+    # Cached by access token
 
     def _client(self, connection: KmsConnectionConfig, lifetime: float) -> KmsClient:
         def make() -> KmsClient:
@@ -189,11 +197,11 @@ class CryptoFactory:
 
 
 class _Kept:
-    """What is used again for a while, by names that begin with an access token."""
+    """A cache with lifetimes. Its keys begin with an access token."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Any, ...], tuple[float, Any]] = {}
-        # One is made at a time. Making a wrapper makes a client.
+        # Entries are made one at a time. Reentrant, because making a wrapper makes a client.
         self._lock = threading.RLock()
 
     def get(self, name: tuple[Any, ...], lifetime: float, make: Callable[[], T]) -> T:
@@ -218,7 +226,7 @@ def _service(connection: KmsConnectionConfig) -> tuple[str, str, str]:
 
 
 def _named(connection: KmsConnectionConfig, instance_id: str | None, instance_url: str | None, read_url: bool) -> KmsConnectionConfig:
-    """The service that has the keys of a file: what the connection leaves open the file says, the URL only if it may."""
+    """Returns the connection to the KMS of a file. The file supplies an id that the connection lacks, and a URL only if that is allowed."""
     url = (instance_url if read_url else None) or _DEFAULT
     return connection._copy(connection.kms_instance_id or instance_id or _DEFAULT, connection.kms_instance_url or url)
 

@@ -1,4 +1,4 @@
-"""What a file says of its encryption."""
+"""The encryption of a file, according to its footer."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FileEncryption:
-    """How a file is encrypted: ``marquetry.File.encryption``.
+    """How a file is encrypted, as ``marquetry.File.encryption`` returns it.
 
-    ``algorithm`` is ``None`` if it is not known. ``footer_key_metadata`` are the bytes by which the writer wants its key to be found.
-    ``aad_prefix`` is there if the file has it stored; ``wants_aad_prefix`` says that it is not, and has to be given.
+    - ``algorithm``: the algorithm; ``None`` if it is unknown.
+    - ``has_encrypted_footer``: whether the footer is encrypted; otherwise it is signed.
+    - ``footer_key_metadata``: metadata by which readers find the footer key.
+    - ``aad_prefix``: prefix of the additional authenticated data, if the file stores it.
+    - ``wants_aad_prefix``: whether readers must supply the prefix.
     """
 
     algorithm: str | None

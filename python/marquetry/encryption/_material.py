@@ -1,4 +1,4 @@
-"""The file beside a Parquet file that has its wrapped keys."""
+"""Key material files: wrapped keys beside a Parquet file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .. import _marquetry
 
 
 class KeyMaterialFile:
-    """``_KEY_MATERIAL_FOR_<name>.json`` beside a Parquet file, on this machine or in a filesystem of pyarrow or fsspec."""
+    """The file ``_KEY_MATERIAL_FOR_<name>.json`` beside a Parquet file, on this machine or in a filesystem of pyarrow or fsspec."""
 
     def __init__(self, parquet: Any, filesystem: Any = None) -> None:
         path = os.fspath(parquet)
@@ -23,7 +23,7 @@ class KeyMaterialFile:
         self.path = f"{folder}{slash}{_marquetry.key_material_name(name)}"
 
     def read(self) -> bytes:
-        """What is in it."""
+        """Reads the key material."""
         if self._filesystem is None:
             with open(self.path, "rb") as file:
                 return file.read()
@@ -31,7 +31,7 @@ class KeyMaterialFile:
             return bytes(stream.read())
 
     def write(self, material: str) -> None:
-        """Stores it; on this machine in one step."""
+        """Writes the key material; on this machine in one step."""
         if self._filesystem is None:
             _marquetry.write_key_material(self._parquet, material.encode())
             return

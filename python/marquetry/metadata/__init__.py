@@ -1,4 +1,4 @@
-"""What a footer says: row groups, column chunks, statistics, the Parquet schema, with the names of ``pyarrow.parquet``.
+"""The contents of a footer: row groups, column chunks, statistics and the Parquet schema, with the names of ``pyarrow.parquet``.
 
 >>> import marquetry
 >>> metadata = marquetry.open(WINES).metadata

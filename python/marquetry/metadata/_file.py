@@ -1,4 +1,4 @@
-"""What a footer says, with the names of ``pyarrow.parquet``. Nothing here needs pyarrow but ``to_arrow_schema``."""
+"""The contents of a footer, with the names of ``pyarrow.parquet``. Only ``to_arrow_schema`` requires pyarrow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
 
 
 class ColumnChunkMetaData:
-    """A column of a row group."""
+    """Metadata of a column chunk: a column in a row group."""
 
     _raw: dict[str, Any]
     _group: RowGroupMetaData
@@ -37,91 +37,90 @@ class ColumnChunkMetaData:
         return self._group._metadata.schema.column(self._index)
 
     file_offset = property(lambda self: 0, doc="Deprecated in the format, and always 0 here.")
-    file_path = property(lambda self: self._raw["file_path"] or "", doc="The other file that the pages are in.")
-    physical_type = property(lambda self: self._raw["physical_type"], doc="How values are stored.")
-    num_values = property(lambda self: self._raw["num_values"], doc="Values, nulls included.")
-    path_in_schema = property(lambda self: ".".join(self._raw["path"]), doc="The column's path, with dots.")
-    data_page_offset = property(lambda self: self._raw["data_page_offset"], doc="Where the first data page is.")
-    total_compressed_size = property(lambda self: self._raw["total_compressed_size"], doc="Bytes as stored.")
+    file_path = property(lambda self: self._raw["file_path"] or "", doc="Path of the file with the pages; empty if it is this file.")
+    physical_type = property(lambda self: self._raw["physical_type"], doc="Physical type of the values.")
+    num_values = property(lambda self: self._raw["num_values"], doc="Number of values, including nulls.")
+    path_in_schema = property(lambda self: ".".join(self._raw["path"]), doc="Dotted path of the column.")
+    data_page_offset = property(lambda self: self._raw["data_page_offset"], doc="Offset of the first data page, in bytes.")
+    total_compressed_size = property(lambda self: self._raw["total_compressed_size"], doc="Compressed size in bytes.")
     total_uncompressed_size = property(
-        lambda self: self._raw["total_uncompressed_size"], doc="Bytes before compression."
+        lambda self: self._raw["total_uncompressed_size"], doc="Uncompressed size in bytes."
     )
-    bloom_filter_offset = property(lambda self: self._raw["bloom_filter_offset"], doc="Where the bloom filter is.")
-    bloom_filter_length = property(lambda self: self._raw["bloom_filter_length"], doc="Its bytes.")
-    has_offset_index = property(lambda self: self._raw["has_offset_index"], doc="Whether pages have an index.")
-    has_column_index = property(lambda self: self._raw["has_column_index"], doc="Whether pages have bounds.")
+    bloom_filter_offset = property(lambda self: self._raw["bloom_filter_offset"], doc="Offset of the bloom filter; None without one.")
+    bloom_filter_length = property(lambda self: self._raw["bloom_filter_length"], doc="Size of the bloom filter in bytes; None if unknown.")
+    has_offset_index = property(lambda self: self._raw["has_offset_index"], doc="Whether there is an offset index.")
+    has_column_index = property(lambda self: self._raw["has_column_index"], doc="Whether there is a column index.")
 
     @property
     def is_stats_set(self) -> bool:
-        """Whether there are statistics that say something."""
+        """Whether there are statistics with a null count or bounds. False for an empty chunk."""
         raw = self._raw["statistics"]
-        # An empty chunk has nothing to say.
         return raw is not None and (raw["null_count"] is not None or raw["min_value"] is not None) and self.num_values > 0
 
     @property
     def statistics(self) -> Statistics | None:
-        """Bounds and counts."""
+        """Statistics of the column chunk; ``None`` without any."""
         if not self.is_stats_set:
             return None
         return Statistics._of(self._raw["statistics"], self._column(), self.num_values, self._raw["bounds"])
 
     @property
     def is_geo_stats_set(self) -> bool:
-        """Whether there are statistics of geometries."""
+        """Whether there are geospatial statistics."""
         return self._raw["geospatial"] is not None
 
     @property
     def geo_statistics(self) -> GeoStatistics | None:
-        """Extent and kinds of geometries."""
+        """Geospatial statistics; ``None`` without any."""
         raw = self._raw["geospatial"]
         return None if raw is None else GeoStatistics._of(raw)
 
     @property
     def compression(self) -> str:
-        """The codec; both of LZ4 are called so."""
+        """Compression codec. LZ4_RAW is called ``LZ4``, too."""
         name: str = self._raw["compression"]
         return "LZ4" if name == "LZ4_RAW" else name
 
     @property
     def encodings(self) -> tuple[str, ...]:
-        """Encodings that occur."""
+        """Encodings used in the column chunk."""
         return tuple(self._raw["encodings"])
 
     @property
     def has_dictionary_page(self) -> bool:
-        """Whether there is a dictionary."""
+        """Whether there is a dictionary page."""
         return bool(self._raw["dictionary_page_offset"])
 
     @property
     def dictionary_page_offset(self) -> int | None:
-        """Where the dictionary is."""
+        """Offset of the dictionary page, in bytes; ``None`` without one."""
         return self._raw["dictionary_page_offset"] or None
 
     @property
     def has_index_page(self) -> bool:
-        """Not to be had."""
+        """Raises ``NotImplementedError``: files have no index pages."""
         raise NotImplementedError("index pages do not occur")
 
     @property
     def index_page_offset(self) -> int:
-        """Not to be had."""
+        """Raises ``NotImplementedError``: files have no index pages."""
         raise NotImplementedError("index pages do not occur")
 
     @property
     def metadata(self) -> dict[bytes, bytes] | None:
-        """What the writer left of the chunk."""
+        """Key-value metadata of the column chunk; ``None`` without any."""
         pairs = self._raw["key_values"]
         return None if pairs is None else {key: value or b"" for key, value in pairs}
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known, by name."""
+        """Converts the metadata to a dictionary."""
         out = {name: getattr(self, name) for name in _CHUNK}
         for name in ("statistics", "geo_statistics"):
             out[name] = None if out[name] is None else out[name].to_dict()
         return out
 
     def equals(self, other: ColumnChunkMetaData) -> bool:
-        """Whether both say the same."""
+        """Returns whether the contents are equal."""
         return self._raw == other._raw
 
     def __eq__(self, other: object) -> bool:
@@ -149,7 +148,7 @@ _CHUNK = (
 
 
 class RowGroupMetaData:
-    """A row group."""
+    """Metadata of a row group."""
 
     _metadata: FileMetaData
     _index: int
@@ -167,23 +166,23 @@ class RowGroupMetaData:
         self._raw = metadata._footer.row_group(index)
         return self
 
-    num_columns = property(lambda self: self._raw["num_columns"], doc="How many columns.")
-    num_rows = property(lambda self: self._raw["num_rows"], doc="How many rows.")
-    total_byte_size = property(lambda self: self._raw["total_byte_size"], doc="Bytes before compression.")
+    num_columns = property(lambda self: self._raw["num_columns"], doc="Number of leaf columns.")
+    num_rows = property(lambda self: self._raw["num_rows"], doc="Number of rows.")
+    total_byte_size = property(lambda self: self._raw["total_byte_size"], doc="Uncompressed size of all columns in bytes.")
 
     @property
     def sorting_columns(self) -> tuple[SortingColumn, ...]:
-        """How rows are sorted."""
+        """Columns by which the rows are sorted."""
         return tuple(SortingColumn(*column) for column in self._raw["sorting_columns"])
 
     def column(self, i: int) -> ColumnChunkMetaData:
-        """The column of this number."""
+        """Returns the metadata of a column chunk, by the number of its column. Raises ``IndexError`` if there is no such column."""
         if not 0 <= i < self.num_columns:
             raise IndexError(f"{i} out of bounds")
         return ColumnChunkMetaData._of(self, i)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known, by name."""
+        """Converts the metadata to a dictionary."""
         return {
             "num_columns": self.num_columns,
             "num_rows": self.num_rows,
@@ -193,7 +192,7 @@ class RowGroupMetaData:
         }
 
     def equals(self, other: RowGroupMetaData) -> bool:
-        """Whether both say the same."""
+        """Returns whether the contents are equal."""
         if self._raw != other._raw:
             return False
         return all(self.column(i).equals(other.column(i)) for i in range(self.num_columns))
@@ -209,7 +208,7 @@ class RowGroupMetaData:
 
 
 class FileMetaData:
-    """The footer of a file."""
+    """Metadata of a file: its footer."""
 
     _footer: Footer
     _schema: ParquetSchema | None
@@ -224,44 +223,44 @@ class FileMetaData:
         self._footer, self._schema, self._changed = footer, None, changed
         return self
 
-    created_by = property(lambda self: self._footer.created_by or "", doc="The writer.")
-    num_columns = property(lambda self: self._footer.num_columns, doc="How many columns.")
-    num_rows = property(lambda self: self._footer.num_rows, doc="How many rows.")
-    num_row_groups = property(lambda self: self._footer.num_row_groups, doc="How many row groups.")
+    created_by = property(lambda self: self._footer.created_by or "", doc="Name of the writer; empty if unknown.")
+    num_columns = property(lambda self: self._footer.num_columns, doc="Number of leaf columns.")
+    num_rows = property(lambda self: self._footer.num_rows, doc="Number of rows.")
+    num_row_groups = property(lambda self: self._footer.num_row_groups, doc="Number of row groups.")
 
     @property
     def format_version(self) -> str:
-        """``1.0`` or ``2.6``: the footer has no more than 1 or 2."""
+        """Version of the format: ``1.0``, or ``2.6`` for any later one. The footer has only the number 1 or 2."""
         return "1.0" if self._footer.version == 1 else "2.6"
 
     @property
     def serialized_size(self) -> int:
-        """Bytes of the footer in its file; 0 once it was changed."""
+        """Size of the footer in its file, in bytes; 0 if it was changed."""
         return 0 if self._changed else self._footer.size
 
     @property
     def metadata(self) -> dict[bytes, bytes] | None:
-        """What the writer left."""
+        """Key-value metadata of the file; ``None`` without any."""
         pairs = self._footer.key_values
         return {key: value or b"" for key, value in pairs} if pairs else None
 
     @property
     def schema(self) -> ParquetSchema:
-        """The schema, the same object each time."""
+        """The Parquet schema. Each access returns the same object."""
         if self._schema is None:
             self._schema = ParquetSchema(self)
         return self._schema
 
     def row_group(self, i: int) -> RowGroupMetaData:
-        """The row group of this number."""
+        """Returns the metadata of a row group, by its number. Raises ``IndexError`` if there is no such row group."""
         return RowGroupMetaData._of(self, i)
 
     def set_file_path(self, path: str) -> None:
-        """Says of all column chunks that their pages are in the file at `path`."""
+        """Sets the file path of all column chunks: the file with their pages."""
         self._replace(self._footer.with_file_path(str(path)))
 
     def append_row_groups(self, other: FileMetaData) -> None:
-        """Adds the row groups of a footer that has the same schema."""
+        """Appends the row groups of another footer. Raises ``RuntimeError`` if its schema differs."""
         other = as_metadata(other)
         if not self.schema.equals(other.schema):
             raise RuntimeError("AppendRowGroups requires equal schemas.\n" + _difference(self.schema, other.schema))
@@ -271,8 +270,10 @@ class FileMetaData:
         self._footer, self._changed = footer, True
 
     def write_metadata_file(self, where: Any) -> None:
-        """Writes a file that has nothing but this footer: a path, or a file object. It is in the open: of columns that are encrypted it has
-        no statistics, and of their geometries no boxes."""
+        """Writes a file with nothing but this footer, such as ``_metadata``, to a path or a file object.
+
+        The file is not encrypted. It omits statistics and bounding boxes of encrypted columns.
+        """
         contents = _file_of(self._footer.to_shown_bytes())
         if hasattr(where, "write"):
             where.write(contents)
@@ -280,13 +281,13 @@ class FileMetaData:
             write_bytes(where, contents)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known, by name."""
+        """Converts the metadata to a dictionary."""
         out = {name: getattr(self, name) for name in _FILE[:4]}
         out["row_groups"] = [self.row_group(i).to_dict() for i in range(self.num_row_groups)]
         return out | {name: getattr(self, name) for name in _FILE[4:]}
 
     def equals(self, other: FileMetaData) -> bool:
-        """Whether both say the same."""
+        """Returns whether the contents are equal."""
         if not isinstance(other, FileMetaData):
             raise TypeError(
                 f"Argument 'other' has incorrect type (expected FileMetaData, got {type(other).__name__})"
@@ -303,7 +304,7 @@ class FileMetaData:
         return _unpickled, (self._footer.to_bytes(),)
 
     def _arrow_schema(self) -> Any:
-        """The Arrow schema: that of a file with this footer, and no more."""
+        """Returns the Arrow schema, by opening a file with nothing but this footer."""
         from ..parquet._reading import open_file
 
         return open_file(_file_of(self._footer.to_bytes())).schema_arrow
@@ -324,7 +325,7 @@ def _unpickled(thrift: bytes) -> FileMetaData:
 
 
 def as_metadata(metadata: Any) -> FileMetaData:
-    """A footer of ours, of one that may be pyarrow's."""
+    """Converts a pyarrow footer to ours; returns ours as it is."""
     if isinstance(metadata, FileMetaData):
         return metadata
     if type(metadata).__module__.startswith("pyarrow"):

@@ -10,7 +10,7 @@ from .._marquetry import Footer
 
 
 class ParquetLogicalType:
-    """What the values of a column mean."""
+    """The logical type of a column: what its values mean."""
 
     _name: str
     _facts: dict[str, Any]
@@ -29,7 +29,7 @@ class ParquetLogicalType:
 
     @property
     def type(self) -> str:
-        """The name, in capitals."""
+        """Name of the type in upper case."""
         return {"Null": "UNKNOWN"}.get(self._name, self._name.upper())
 
     def _members(self) -> dict[str, Any]:
@@ -48,14 +48,14 @@ class ParquetLogicalType:
         return {name: value if value is not None else "" for name, value in facts.items()}
 
     def to_json(self) -> str:
-        """The type as JSON."""
+        """Converts the type to JSON text."""
         members = {name: value for name, value in self._members().items() if (name, value) not in _DEFAULTS}
         return json.dumps({"Type": self._name, **members}, separators=(",", ":"))
 
     def __str__(self) -> str:
         members = self._members()
         if self._name == "Variant":
-            # The version of its specification.
+            # 1 is the version of VARIANT's specification.
             return "Variant(1)"
         if not members:
             return self._name
@@ -72,12 +72,12 @@ class ParquetLogicalType:
         return hash(str(self))
 
 
-# What JSON leaves out.
+# Members that JSON leaves out.
 _DEFAULTS = (("crs", ""), ("algorithm", "spherical"))
 
 
 def _meaning(element: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What an older annotation means."""
+    """Returns the logical type of a converted type, the older annotation."""
     converted = element["converted"]
     if converted is None:
         return "None", {}
@@ -100,7 +100,7 @@ _NULLS = "UNKNOWN(24)"
 
 
 def _converted(element: dict[str, Any]) -> str:
-    """The older annotation of a node: that of its logical type where it has one, whether the writer has left it for older readers or not."""
+    """Returns the converted type of a node: that of its logical type, if it has one, whether or not the file stores it."""
     if element["logical"] is None:
         converted: str = element["converted"] or "NONE"
         return "UNKNOWN" if converted == _NULLS else converted
@@ -109,53 +109,53 @@ def _converted(element: dict[str, Any]) -> str:
         return f"{'' if facts['signed'] else 'U'}INT_{facts['bits']}"
     if name in ("Time", "Timestamp"):
         unit = {"milliseconds": "MILLIS", "microseconds": "MICROS"}.get(facts["unit"])
-        # There is none of local times, and of nanoseconds.
+        # Local times and nanoseconds have no converted type.
         return f"{name.upper()}_{unit}" if facts["utc"] and unit else "NONE"
     of_name = {"String": "UTF8", "Map": "MAP", "List": "LIST", "Enum": "ENUM", "Decimal": "DECIMAL", "Date": "DATE", "JSON": "JSON", "BSON": "BSON"}
     return of_name.get(name, "NONE")
 
 
 def _repetition(element: dict[str, Any]) -> str:
-    """Whether a node may be absent, or repeats. Where a writer does not say, it is there once."""
+    """Returns the repetition of a node: REQUIRED if the file does not store one."""
     return element["repetition"] or "REQUIRED"
 
 
 class ColumnSchema:
-    """A column: a leaf of the schema."""
+    """The schema of a column: a leaf of the Parquet schema."""
 
     def __init__(self, schema: ParquetSchema, index: int) -> None:
         self._schema, self._index = schema, index
         self._leaf = schema._leaves[index]
 
-    name = property(lambda self: self._leaf["name"], doc="The last name of the path.")
-    path = property(lambda self: ".".join(self._leaf["path"]), doc="All names, with dots between.")
-    max_definition_level = property(lambda self: self._leaf["max_def"], doc="Nodes on the path that may be absent.")
-    max_repetition_level = property(lambda self: self._leaf["max_rep"], doc="Nodes on the path that repeat.")
-    physical_type = property(lambda self: self._leaf["type"], doc="How values are stored.")
+    name = property(lambda self: self._leaf["name"], doc="Name of the leaf: the last one of the path.")
+    path = property(lambda self: ".".join(self._leaf["path"]), doc="Dotted path of the column.")
+    max_definition_level = property(lambda self: self._leaf["max_def"], doc="Optional and repeated nodes on the path.")
+    max_repetition_level = property(lambda self: self._leaf["max_rep"], doc="Repeated nodes on the path.")
+    physical_type = property(lambda self: self._leaf["type"], doc="Physical type of the values.")
 
     @property
     def logical_type(self) -> ParquetLogicalType:
-        """What values mean."""
+        """Logical type of the values."""
         return ParquetLogicalType._of(self._leaf)
 
     @property
     def converted_type(self) -> str:
-        """The older annotation of the same meaning."""
+        """Converted type, the older annotation for the logical type; ``NONE`` without one."""
         return _converted(self._leaf)
 
     @property
     def length(self) -> int:
-        """Bytes of a FIXED_LEN_BYTE_ARRAY, else 0."""
+        """Length of a FIXED_LEN_BYTE_ARRAY in bytes; 0 for other types."""
         return self._leaf["type_length"] or 0
 
     @property
     def precision(self) -> int:
-        """Digits of a decimal, else -1."""
+        """Precision of a decimal, in digits; -1 for other types."""
         return self._decimal("precision")
 
     @property
     def scale(self) -> int:
-        """Digits of a decimal after the point, else -1."""
+        """Scale of a decimal: digits after the point; -1 for other types."""
         return self._decimal("scale")
 
     def _decimal(self, name: str) -> int:
@@ -163,7 +163,7 @@ class ColumnSchema:
         return int(logical._facts[name]) if logical._name == "Decimal" else -1
 
     def equals(self, other: ColumnSchema) -> bool:
-        """Whether both say the same."""
+        """Returns whether both columns have the same path, types and levels."""
         return _signature(self._leaf) == _signature(other._leaf)
 
     def __eq__(self, other: object) -> bool:
@@ -192,7 +192,7 @@ def _signature(leaf: dict[str, Any]) -> tuple[Any, ...]:
 
 
 class ParquetSchema:
-    """The schema of a file: a tree, whose leaves are the columns."""
+    """The Parquet schema of a file: a tree whose leaves are the columns. A sequence of :class:`ColumnSchema`."""
 
     def __init__(self, container: Any) -> None:
         if container is None or not hasattr(container, "_footer"):
@@ -213,27 +213,27 @@ class ParquetSchema:
 
     @property
     def names(self) -> list[str]:
-        """The last names of the columns' paths."""
+        """Names of the leaves: the last ones of the columns' paths."""
         return [leaf["name"] for leaf in self._leaves]
 
     def column(self, i: int) -> ColumnSchema:
-        """The column of this number."""
+        """Returns a column by its number. Raises ``IndexError`` if there is no such column."""
         if not 0 <= i < len(self):
             raise IndexError(f"{i} out of bounds")
         return ColumnSchema(self, i)
 
     def to_arrow_schema(self) -> Any:
-        """The Arrow schema, as ``pyarrow`` has it."""
+        """Converts the schema to a ``pyarrow.Schema``."""
         return self._metadata._arrow_schema()
 
     def equals(self, other: ParquetSchema) -> bool:
-        """Whether all columns are the same."""
+        """Returns whether both schemas are equal, apart from the root."""
         return self._signature() == other._signature()
 
     def _signature(self) -> tuple[Any, ...]:
         return tuple(
             (*(element[key] for key in _KEYS), _repetition(element), _converted(element), str(ParquetLogicalType._of(element)))
-            # Not the root, whose repetition some writers say.
+            # Without the root, for which some writers store a repetition.
             for element in self._elements[1:]
         )
 
@@ -256,8 +256,8 @@ _KEYS = ("name", "type", "type_length", "num_children", "precision", "scale")
 
 
 def _leaves(elements: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The leaves with their paths and levels, without recursion: schemas may be deep."""
-    open_nodes: list[list[Any]] = []  # path, definition level, repetition level, children that are left
+    """Yields the leaves with their paths and levels. Does not recurse, as schemas may be deep."""
+    open_nodes: list[list[Any]] = []  # path, definition level, repetition level, number of children that are left
     for element in elements:
         path, max_def, max_rep = ([], 0, 0) if not open_nodes else (open_nodes[-1][0] + [element["name"]], *open_nodes[-1][1:3])
         if open_nodes:

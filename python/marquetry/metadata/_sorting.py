@@ -1,4 +1,4 @@
-"""How rows are sorted."""
+"""Sort orders of row groups."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Sequence
 
 
 class SortingColumn:
-    """A column by which the rows of a row group are sorted: one of Parquet's, by its number among the leaves.
+    """A column by which the rows of a row group are sorted, by its number among the leaf columns.
 
     >>> SortingColumn(0, descending=True)
     SortingColumn(column_index=0, descending=True, nulls_first=False)
@@ -21,7 +21,14 @@ class SortingColumn:
     def from_ordering(
         cls, schema: Any, sort_keys: Sequence[Any], null_placement: str = "at_end"
     ) -> tuple[SortingColumn, ...]:
-        """Of names, or of pairs of a name and ``ascending`` or ``descending``."""
+        """Makes sorting columns from names, or pairs of a name and ``"ascending"`` or ``"descending"``.
+
+        - ``schema``: a ``pyarrow.Schema`` or :class:`ParquetSchema` with the columns.
+        - ``sort_keys``: the names or pairs; names are dotted paths of leaves.
+        - ``null_placement``: ``"at_start"`` or ``"at_end"`` (the default).
+
+        Raises ``ValueError`` for an unknown name, order or placement.
+        """
         if null_placement not in ("at_start", "at_end"):
             raise ValueError('null_placement must be "at_start" or "at_end"')
         names = _leaf_names(schema)
@@ -44,7 +51,10 @@ class SortingColumn:
     def to_ordering(
         schema: Any, sorting_columns: Sequence[SortingColumn]
     ) -> tuple[tuple[tuple[str, str], ...], str]:
-        """Pairs of names and orders, and where nulls are."""
+        """Converts sorting columns to pairs of name and order, and the placement of nulls.
+
+        Raises ``ValueError`` if the columns place nulls differently.
+        """
         names = _leaf_names(schema)
         if len({column.nulls_first for column in sorting_columns}) > 1:
             raise ValueError(f"Sorting columns have inconsistent null placement: {sorting_columns}")
@@ -55,7 +65,7 @@ class SortingColumn:
         return keys, "at_start" if at_start else "at_end"
 
     def to_dict(self) -> dict[str, Any]:
-        """What it says, by name."""
+        """Converts the sorting column to a dictionary."""
         return {"column_index": self.column_index, "descending": self.descending, "nulls_first": self.nulls_first}
 
     def __eq__(self, other: object) -> bool:
@@ -70,7 +80,7 @@ class SortingColumn:
 
 
 def _leaf_names(schema: Any) -> list[str]:
-    """The dotted paths of the leaves of a schema of pyarrow."""
+    """Returns the dotted paths of the leaves of a pyarrow or Parquet schema."""
     import pyarrow as pa
 
     if not isinstance(schema, pa.Schema):

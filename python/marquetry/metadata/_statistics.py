@@ -12,7 +12,7 @@ from ._schema import ColumnSchema, ParquetLogicalType
 
 
 class Statistics:
-    """Bounds and counts of a column chunk."""
+    """Statistics of a column chunk: bounds and counts."""
 
     _raw: dict[str, Any]
     _column: ColumnSchema
@@ -24,7 +24,7 @@ class Statistics:
 
     @classmethod
     def _of(cls, raw: dict[str, Any], column: ColumnSchema, entries: int, bounds: str | None) -> Statistics:
-        """``bounds`` says which of them are to be trusted, if any are: ``value``, or the older, ``deprecated`` ones."""
+        """Makes statistics. ``bounds`` are the trusted bounds, ``value`` or the older ``deprecated`` ones, or ``None`` if none are."""
         self = object.__new__(cls)
         self._raw, self._column, self._entries, self._bounds = raw, column, entries, bounds
         return self
@@ -37,55 +37,57 @@ class Statistics:
 
     @property
     def has_min_max(self) -> bool:
-        """Whether there are bounds, in an order that the file declares or that is known without that."""
+        """Whether there are both bounds, and their order is known."""
         return self._bound("min") is not None and self._bound("max") is not None
 
     @property
     def has_null_count(self) -> bool:
-        """Whether nulls were counted."""
+        """Whether there is a null count."""
         return self._raw["null_count"] is not None
 
     @property
     def has_distinct_count(self) -> bool:
-        """Whether different values were counted."""
+        """Whether there is a distinct count."""
         return self._raw["distinct_count"] is not None
 
     @property
     def null_count(self) -> int | None:
-        """How many nulls."""
+        """Number of nulls; ``None`` if unknown."""
         count: int | None = self._raw["null_count"]
         return count
 
     @property
     def distinct_count(self) -> int | None:
-        """How many different values."""
+        """Number of distinct values; ``None`` if unknown."""
         count: int | None = self._raw["distinct_count"]
         return count
 
     @property
     def num_values(self) -> int:
-        """How many values, nulls not included."""
+        """Number of values, without nulls if these were counted."""
         return self._entries - (self.null_count or 0)
 
     @property
     def min_raw(self) -> Any:
-        """The lower bound as it is stored."""
+        """Lower bound as a value of the physical type; ``None`` without bounds."""
         return self._physical("min")
 
     @property
     def max_raw(self) -> Any:
-        """The upper bound as it is stored."""
+        """Upper bound as a value of the physical type; ``None`` without bounds."""
         return self._physical("max")
 
     @property
     def min(self) -> Any:
-        """The lower bound as a value of Python. Timestamps in nanoseconds, which Python's own cannot hold, are those of pandas, and
-        without pandas numbers of nanoseconds since 1970."""
+        """Lower bound as a value of the logical type; ``None`` without bounds.
+
+        A timestamp in nanoseconds is a ``pandas.Timestamp``, or without pandas the number of nanoseconds since 1970.
+        """
         return self._logical("min")
 
     @property
     def max(self) -> Any:
-        """The upper bound as a value of Python, as the lower one is."""
+        """Upper bound as a value of the logical type, like :attr:`min`; ``None`` without bounds."""
         return self._logical("max")
 
     def _physical(self, name: str) -> Any:
@@ -100,26 +102,26 @@ class Statistics:
 
     @property
     def physical_type(self) -> str:
-        """How values are stored."""
+        """Physical type of the values."""
         return str(self._column.physical_type)
 
     @property
     def logical_type(self) -> ParquetLogicalType:
-        """What values mean."""
+        """Logical type of the values."""
         return self._column.logical_type
 
     @property
     def converted_type(self) -> str:
-        """The older annotation."""
+        """Converted type, the older annotation for the logical type."""
         return self._column.converted_type
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known, by name."""
+        """Converts the statistics to a dictionary."""
         names = ("has_min_max", "min", "max", "null_count", "distinct_count", "num_values", "physical_type")
         return {name: getattr(self, name) for name in names}
 
     def equals(self, other: Statistics) -> bool:
-        """Whether both say the same."""
+        """Returns whether both are equal, and of equal columns."""
         same = (self._raw, self._bounds, self._entries) == (other._raw, other._bounds, other._entries)
         return same and self._column.equals(other._column)
 
@@ -152,7 +154,7 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def logical_value(value: Any, column: ColumnSchema) -> Any:
-    """A stored value as what it means."""
+    """Converts a value of the physical type to one of the logical type."""
     logical = column.logical_type
     name, facts = logical._name, logical._facts
     if name == "String" and isinstance(value, bytes):
@@ -172,7 +174,7 @@ def logical_value(value: Any, column: ColumnSchema) -> Any:
 
 
 def _nanoseconds(value: int, is_utc: bool) -> Any:
-    """An instant. The type is that of all values of a column, so microseconds that Python's own could hold are no exception."""
+    """Converts a timestamp in nanoseconds. All values of a column get the same type, even those that ``datetime`` could hold."""
     try:
         import pandas as pd
     except ImportError:
@@ -188,7 +190,7 @@ def _time_value(value: int, name: str, facts: dict[str, Any]) -> Any:
         micros = {"milliseconds": value * 1000, "microseconds": value}.get(unit, value // 1000)
         moment = _EPOCH + datetime.timedelta(microseconds=micros)
     except OverflowError:
-        # Beyond what Python's types hold.
+        # Beyond the range of Python's types.
         return value
     if name == "Time":
         return moment.time()
@@ -196,7 +198,7 @@ def _time_value(value: int, name: str, facts: dict[str, Any]) -> Any:
 
 
 class GeoStatistics:
-    """Where the geometries of a column chunk are, and of which kinds."""
+    """Geospatial statistics of a column chunk: bounding box and kinds of its geometries."""
 
     _raw: dict[str, Any]
 
@@ -208,7 +210,7 @@ class GeoStatistics:
 
     @property
     def geospatial_types(self) -> list[int] | None:
-        """Kinds of geometries, as well-known binary numbers them; ``None`` if they are not known, which an empty list says, too."""
+        """Kinds of geometries, as their codes in well-known binary; ``None`` if unknown."""
         kinds = self._raw["types"]
         return sorted(kinds) if kinds else None
 
@@ -222,13 +224,13 @@ class GeoStatistics:
     mmax = property(lambda self: self._raw.get("mmax"))
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known, by name."""
+        """Converts the statistics to a dictionary."""
         names = ("geospatial_types", "xmin", "xmax", "ymin", "ymax", "zmin", "zmax", "mmin", "mmax")
         return {name: getattr(self, name) for name in names}
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
-        # Where pyarrow is, isinstance with its class is what people ask.
+        # Programs with pyarrow test isinstance with pyarrow's class.
         import sys
 
         theirs = getattr(sys.modules.get("pyarrow._parquet"), "GeoStatistics", None)

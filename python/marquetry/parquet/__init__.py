@@ -1,11 +1,11 @@
-"""The names of ``pyarrow.parquet``, with their arguments and defaults.
+"""A drop-in replacement for ``pyarrow.parquet``: the same names, arguments and defaults.
 
 >>> import marquetry.parquet as pq
 >>> pq.read_table(WINES).num_rows
 200
 
-pyarrow is needed: tables are its own. :func:`install` puts this module in the place of ``pyarrow.parquet``, for pandas and others
-that import it by name.
+Requires pyarrow: tables are pyarrow's. :func:`install` puts this module in the place of ``pyarrow.parquet``, for pandas and other
+libraries that import it by name.
 """
 
 from __future__ import annotations

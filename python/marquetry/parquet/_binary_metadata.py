@@ -1,7 +1,7 @@
-"""Metadata that is not text. It is bytes to pyarrow, and text to our reader and writer, between which and pyarrow all schemas go.
+"""Metadata that is not text: pyarrow has metadata as bytes, our reader and writer as text.
 
-Writing, such pairs do not go along: the file's pairs, and the Arrow schema in them, are made here. Reading, they come as hexadecimal
-digits, and become bytes again.
+When writing, such pairs are left out of the schema for our writer; the key-value pairs of the file, including the Arrow schema, are made
+here. When reading, they arrive as hexadecimal digits, and are converted back to bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PREFIX = _marquetry.BINARY_METADATA_PREFIX.encode()
 
 
 def stored_pairs(schema: pa.Schema, with_schema: bool) -> dict[bytes, bytes]:
-    """The pairs of a file of this schema, in their order. A file without the schema has nothing of its metadata, as with pyarrow."""
+    """Returns the key-value pairs of a file with this schema, in order. Without the schema there are none, as in pyarrow."""
     if not with_schema:
         return {}
     stored = map_fields(schema, _of_extension)
@@ -30,14 +30,16 @@ def stored_pairs(schema: pa.Schema, with_schema: bool) -> dict[bytes, bytes]:
 
 
 def _of_extension(data_type: pa.DataType) -> pa.DataType:
-    """For a dictionary of an extension type, that type: pyarrow restores no such dictionary, and cannot open a file that tells of one."""
+    """Replaces a dictionary of an extension type by that type. pyarrow cannot open a file whose stored schema has such a dictionary."""
     is_one = pa.types.is_dictionary(data_type) and isinstance(data_type.value_type, pa.BaseExtensionType)
     return data_type.value_type if is_one else data_type
 
 
 def text_only(schema: pa.Schema) -> pa.Schema:
-    """The schema for our writer: without metadata of its own, and with none in fields that is not text. An extension type
-    whose parameters are not text, or whose values are of another extension type, becomes what its values are stored as."""
+    """Returns the schema for our writer: without its own metadata, and without metadata of fields that is not text.
+
+    An extension type whose parameters are not text, or whose storage type is another extension type, becomes its storage type.
+    """
     schema = schema.remove_metadata()
     return schema if _is_taken(schema) else pa.schema([_text_only(field) for field in schema])
 
@@ -46,7 +48,7 @@ def _is_taken(schema: pa.Schema) -> bool:
     try:
         _marquetry.Schema(schema)
     except (ValueError, NotImplementedError):
-        # pyarrow hands over no extension type whose values are of another one.
+        # pyarrow cannot export an extension type whose storage type is another extension type.
         return False
     return True
 
@@ -61,7 +63,7 @@ def _text_only(field: pa.Field) -> pa.Field:
     pairs = field.metadata or {}
     kept = {key: value for key, value in pairs.items() if _is_text(key) and _is_text(value)}
     if len(kept) < len(pairs):
-        # A name without its parameters is another type.
+        # The name of an extension type without its parameters would be another type.
         kept = {key: value for key, value in kept.items() if key not in _EXTENSION}
     return field.with_metadata(kept or None)
 
@@ -81,15 +83,15 @@ def _is_text(data: bytes) -> bool:
 
 
 def read_schema(ours: Any) -> pa.Schema:
-    """A schema of our reader as pyarrow has it."""
+    """Converts a schema of our reader to pyarrow's."""
     schema = pa.schema(ours)
     return schema if not _has_digits(schema) else _with_types(_restored(schema))
 
 
 def read_table(ours: _marquetry.Table) -> pa.Table:
-    """A table of our reader as pyarrow has it."""
+    """Converts a table of our reader to pyarrow's."""
     schema = pa.schema(ours.schema)
-    # As a stream it would not say of its maps that their keys are sorted.
+    # As a stream it would lose the flag that a map's keys are sorted.
     if not _has_digits(schema) and not ours.schema.has_sorted_maps:
         return pa.table(ours)
     restored = _restored(schema)
@@ -98,7 +100,7 @@ def read_table(ours: _marquetry.Table) -> pa.Table:
 
 
 def read_batch(ours: _marquetry.Batch) -> pa.RecordBatch:
-    """A batch of our reader as pyarrow has it."""
+    """Converts a batch of our reader to pyarrow's."""
     schema = pa.schema(ours.schema)
     return pa.record_batch(ours) if not _has_digits(schema) else _batch(ours, _restored(schema))
 
@@ -129,7 +131,7 @@ def _bytes_of(pairs: Mapping[bytes, bytes] | None) -> dict[bytes, bytes] | None:
 
 
 def _with_types(schema: pa.Schema) -> pa.Schema:
-    """With the extension types that pyarrow knows by the names in the metadata: it looks for them where schemas come from others."""
+    """Returns the schema with extension types, which pyarrow recognizes by metadata only when it imports a schema."""
     return pa.schema(_Schema(schema))
 
 

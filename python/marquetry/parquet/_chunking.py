@@ -1,4 +1,4 @@
-"""Content-defined chunking: its arguments."""
+"""Arguments of content-defined chunking."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def content_defined_chunking(argument: Any) -> tuple[int, int, int] | None:
-    """Least and most bytes of a chunk, and how close to the mean chunks are; ``None`` if it is off."""
+    """Returns minimum and maximum size of a chunk in bytes, and the normalization level; ``None`` if it is off."""
     if argument is None or argument is False:
         return None
     if argument is True:

@@ -1,7 +1,7 @@
-"""Arrays whose values are converted, wherever in lists, maps and structs they are.
+"""Conversion of values within lists, maps and structs.
 
-pyarrow's own cast of nested arrays fails at views of lists, at lists of fixed size that are null above values that may not be, and at
-maps in maps: here nested arrays are taken apart, and their values cast by themselves.
+pyarrow's own cast of nested arrays fails for list views, for null fixed-size lists of values that are not nullable, and for maps in
+maps. Here nested arrays are taken apart, and their values are cast by themselves.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ Cast = Callable[[pa.Array, pa.DataType], pa.Array]
 
 
 def converted(array: pa.Array, wanted: pa.DataType, cast: Cast) -> pa.Array:
-    """The same values as ``wanted``, which differs in the types of values, and has lists for views of lists."""
+    """Converts an array to ``wanted``, which has other types of values, and lists in place of list views."""
     data_type, types = array.type, pa.types
     if data_type.equals(wanted):
         return array
     if isinstance(data_type, pa.BaseExtensionType):
         return converted(array.storage, wanted, cast)
     if types.is_dictionary(data_type) and not types.is_dictionary(wanted):
-        # As values are taken: pyarrow decodes no dictionary of nested ones.
+        # With `take`: pyarrow cannot decode a dictionary of nested values.
         return converted(array.dictionary.take(array.indices), wanted, cast)
     if data_type.num_fields == 0 or types.is_dictionary(data_type):
         return cast(array, wanted)
@@ -32,25 +32,25 @@ def converted(array: pa.Array, wanted: pa.DataType, cast: Cast) -> pa.Array:
     if types.is_fixed_size_list(data_type):
         size = data_type.list_size
         if size == 0:
-            # pyarrow divides by it.
+            # pyarrow divides by the size.
             return pa.array([[] if there else None for there in array.is_valid().to_pylist()], wanted)
         return pa.FixedSizeListArray.from_arrays(_of_fixed_size(array, wanted, cast), type=wanted, mask=nulls)
     if types.is_map(data_type):
-        # Of maps that are there, as of lists; a mask wants offsets to begin where their buffer does.
+        # Null maps are left out, as null lists are. With a mask, pyarrow requires offsets that start at the beginning of their buffer.
         offsets = pa.concat_arrays([array.offsets]) if len(array) > 0 else pa.array([0], pa.int32())
         keys, items = (pa.ListArray.from_arrays(offsets, part, mask=nulls) for part in (array.keys, array.items))
         parts = converted(keys.flatten(), wanted.key_type, cast), converted(items.flatten(), wanted.item_type, cast)
         return pa.MapArray.from_arrays(_offsets(keys, False), *parts, type=wanted, mask=nulls)
     is_large = types.is_large_list(wanted)
     make = pa.LargeListArray if is_large else pa.ListArray
-    # Of lists that are there, in their order, however their values lie.
+    # The values of lists that are not null, in the order of the lists, wherever they are stored.
     values = converted(array.flatten(), wanted.value_type, cast)
     return make.from_arrays(_offsets(array, is_large), values, type=wanted, mask=nulls)
 
 
 def _of_fixed_size(array: pa.Array, wanted: pa.DataType, cast: Cast) -> pa.Array:
-    """The values of all lists of fixed size. Below those that are null anything may be: where that cannot be converted, the values of
-    another list stand there."""
+    """Converts the values of fixed-size lists. Values of null lists are arbitrary; if they cannot be converted, those of another list
+    replace them."""
     size, start = array.type.list_size, array.offset * array.type.list_size
     values = array.values.slice(start, len(array) * size)
     try:

@@ -1,6 +1,6 @@
-"""Many files as one table, with the names of ``pyarrow.parquet``.
+"""Reading many files as one table, with the names of ``pyarrow.parquet``.
 
-pyarrow finds the files, and knows their partitions; Marquetry reads and writes them.
+pyarrow finds the files and their partitions; Marquetry reads and writes them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ __all__ = ["ParquetDataset", "write_to_dataset"]
 
 
 class ParquetDataset:
-    """Files that are read as one table: ``pyarrow.parquet.ParquetDataset`` by its arguments and methods.
+    """Files that are read as one table, with the arguments and methods of ``pyarrow.parquet.ParquetDataset``.
+
+    The options are those of :func:`read_table`.
 
     >>> import marquetry.parquet as pq
     >>> pq.ParquetDataset([WINES, WINES], filters=[("year", ">=", 2020)]).read(columns=["year"]).column_names
@@ -82,7 +84,7 @@ class ParquetDataset:
     def _find(self, ds: Any, source: Any, filesystem: Any, schema: Any, partitioning: Any, prefixes: Any) -> None:
         if not is_path(source) and not isinstance(source, (list, tuple)):
             if filesystem is not None:
-                # It is one, or an error; a file that is open needs none.
+                # Raises if it is not a filesystem. An open file does not need one.
                 from pyarrow.fs import _ensure_filesystem
 
                 _ensure_filesystem(filesystem)
@@ -106,7 +108,7 @@ class ParquetDataset:
             if other is not None:
                 raise TypeError(f"path_or_paths: of many files paths are wanted, not {type(other).__name__}")
             pairs = [resolve(item, filesystem, self._memory_map) for item in source]
-            # Of no files at all, the table has no rows.
+            # An empty list of files makes a table without rows.
             self.filesystem = pairs[0][0] if pairs else resolve("/", filesystem)[0]
             chosen = [path for _, path in pairs]
             if any(self.filesystem.get_file_info(path).type.name == "NotFound" for path in chosen):
@@ -115,7 +117,7 @@ class ParquetDataset:
 
     def _take_one(self, source: Any, filesystem: Any) -> None:
         self._single, self.filesystem = source, filesystem
-        # pyarrow takes a schema without fields for none.
+        # pyarrow takes a schema without fields for no schema.
         self._whole = self._whole or None
         self._partition_fields: list[pa.Field] = []
         self._first = self._open(source)
@@ -125,12 +127,12 @@ class ParquetDataset:
     def _take_many(self, ds: Any, chosen: Any, schema: Any, partitioning: Any, prefixes: Any) -> None:
         factory = self._factory(ds, chosen, partitioning, prefixes)
         try:
-            # Without a look into files: that is ours.
+            # Without opening files, which is our part.
             partitions = factory.inspect(fragments=0)
         except pa.ArrowInvalid:
             if schema is None:
                 raise
-            # A partition that is null in all files has no type but that of the schema, which is enough for one that has not been inspected.
+            # If a partition key is null in all files, only the schema has its type. A new factory takes the schema without inspecting.
             factory, partitions = self._factory(ds, chosen, partitioning, prefixes), schema
         found = factory.finish(partitions)
         self.partitioning = getattr(found, "partitioning", None)
@@ -143,7 +145,7 @@ class ParquetDataset:
             self._first = None
         self._whole = schema
         self._partition_fields = [field for field in partitions if field.name in schema.names]
-        # A schema that is given may leave partitions out: pyarrow wants them all.
+        # A given schema may lack partition keys, but pyarrow requires all of them.
         left_out = [field for field in partitions if field.name not in schema.names]
         all_fields = pa.schema([*schema, *left_out], metadata=schema.metadata)
         self._pyarrow = found if partitions is schema else factory.finish(all_fields)
@@ -175,11 +177,11 @@ class ParquetDataset:
                 raise pa.ArrowInvalid(f"Could not open Parquet input source '{source}': {error}") from error
             raise
 
-    # What it is
+    # Properties
 
     @property
     def _dataset(self) -> Any:
-        """The same files as a dataset of pyarrow."""
+        """The same files as a pyarrow dataset."""
         if self._pyarrow is None:
             import pyarrow.dataset as ds
 
@@ -191,14 +193,14 @@ class ParquetDataset:
 
     @property
     def schema(self) -> pa.Schema:
-        """The Arrow schema that all files are read as."""
+        """The Arrow schema of the table."""
         if self._whole is None:
             assert self._first is not None
             self._whole = self._first.schema_arrow
         return self._whole
 
     def _schema_of(self, columns: Sequence[str] | None) -> pa.Schema:
-        """At least what is needed of the schema to read these columns."""
+        """Returns at least those fields of the schema that reading these columns requires."""
         if self._whole is not None or self._first is None or columns is None:
             return self.schema
         filtered = set() if self._filters is None else names_of(self._filters, self._expression)
@@ -214,11 +216,11 @@ class ParquetDataset:
 
     @property
     def fragments(self) -> list[Any]:
-        """The files as fragments of pyarrow."""
+        """The files as pyarrow fragments."""
         return list(self._dataset.get_fragments())
 
     def equals(self, other: ParquetDataset) -> bool:
-        """Whether both have the same files, schema and filters."""
+        """Returns whether both have the same files, schema and filters."""
         if not isinstance(other, ParquetDataset):
             raise TypeError("'other' is no ParquetDataset")
         ours, theirs = self._expression, other._expression
@@ -245,7 +247,12 @@ class ParquetDataset:
         use_threads: bool = True,
         use_pandas_metadata: bool = False,
     ) -> pa.Table:
-        """Reads all files into one table. ``columns``: names, or a dictionary of names and the expressions that make them."""
+        """Reads all files into one table.
+
+        - ``columns``: names of columns; or a dictionary from names to the expressions that compute them. Default: all.
+        - ``use_threads``: whether several threads decode columns. Default: true.
+        - ``use_pandas_metadata``: whether to read the index columns of pandas, too. Default: false.
+        """
         if isinstance(columns, str):
             raise ValueError("columns should be a list of names, not a name")
         if columns is None and self._is_one_whole_file():
@@ -276,7 +283,7 @@ class ParquetDataset:
         return table
 
     def _computed(self, columns: dict[str, Any], use_threads: bool) -> pa.Table:
-        """What expressions make of the columns: Marquetry reads those that they ask for, pyarrow computes."""
+        """Computes columns from expressions. Marquetry reads the columns that they use, and pyarrow evaluates them."""
         import pyarrow.compute as pc
         import pyarrow.dataset as ds
 
@@ -289,27 +296,27 @@ class ParquetDataset:
             known = [name for name in known if any(name in names for names in asked if names is not None)]
         table = self.read(known, use_threads)
         if table.num_columns == 0:
-            # pyarrow counts rows of columns only.
+            # pyarrow needs a column to count rows.
             table = pa.table({"": pa.nulls(table.num_rows)}, metadata=table.schema.metadata)
         return ds.dataset(table).to_table(columns=columns)
 
     def read_pandas(self, **kwargs: Any) -> pa.Table:
-        """Reads with the columns that pandas has its index in."""
+        """Reads all files into one table, with the index columns of pandas. The arguments are those of :meth:`read`."""
         return self.read(use_pandas_metadata=True, **kwargs)
 
     def _is_one_whole_file(self) -> bool:
-        """Whether the rows of a file are wanted as they are."""
+        """Returns whether a single file is read without a filter or another schema."""
         return self._single is not None and self._whole is None and self._filters is None
 
     def _read_whole(self, use_threads: bool) -> pa.Table:
-        """All of the only file. The table says its schema: to ask for it before takes long of wide files."""
+        """Reads the only file as a whole. The schema is taken from the table, because computing it before takes long for wide files."""
         assert self._first is not None
         table = self._first._read(None, None, use_threads, False, "row_group")
         _selected(None, table.schema)
         return table
 
     def _needed(self, selected: list[tuple[str, list[str]]], schema: pa.Schema) -> list[str]:
-        """The columns that are read: those that are wanted, and those that filters ask for."""
+        """Returns the columns to read: the selected ones, and those of the filters."""
         needed = dict.fromkeys(path[0] for _, path in selected)
         if self._filters is not None:
             filtered = names_of(self._filters, self._expression)
@@ -319,7 +326,7 @@ class ParquetDataset:
         return list(needed)
 
     def _parts(self) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """The files, and the values of their partitions."""
+        """Yields the files with their partition values."""
         if self._single is not None:
             yield self._single, {}
             return
@@ -329,10 +336,10 @@ class ParquetDataset:
             yield fragment.path, ds.get_partition_keys(fragment.partition_expression)
 
     def _read_file(self, source: Any, keys: dict[str, Any], schema: pa.Schema, use_threads: bool) -> pa.Table:
-        """The columns of `schema`, of the rows that are wanted."""
+        """Reads the columns of `schema` from a file, for the rows that pass the filters."""
         opened = self._first if source is self._single else None
         file = self._open(source) if opened is None else opened
-        # Of a file whose folders do not say it, it is the file's own column.
+        # If the directories of a file do not have a partition key, its own column is used.
         is_partition = {field.name for field in self._partition_fields} & keys.keys()
         of_file = file._schema_of(schema.names)
         plain = pa.schema([field for field in of_file if field.name not in is_partition])
@@ -344,7 +351,7 @@ class ParquetDataset:
         except pa.ArrowInvalid as error:
             if not is_of_predicate(error):
                 raise
-            # Such as an order of geometries, which Arrow has as bytes: pyarrow filters alone.
+            # Our reader refuses, for example, to order geometries, which are bytes in Arrow. Then pyarrow filters alone.
             table, is_exact = file._read(None, names, use_threads, False, "row_group"), False
         if not table.schema.equals(schema):
             table = _conformed(table, schema, {name: keys[name] for name in is_partition}, self._dictionaries)
@@ -365,8 +372,10 @@ class ParquetDataset:
 
 
 def _asked_alike(file: pa.Schema, table: pa.Schema) -> pa.Schema:
-    """The columns of a file whose values are those that the table has of them. Of others a filter asks what they become: a double
-    that is rounded to a float, the day of an instant."""
+    """Returns the columns of a file whose values do not change in the table.
+
+    Other columns can only be filtered after conversion, such as from double to float, or from timestamp to date.
+    """
     once = {name for name in table.names if table.names.count(name) == 1}
     return pa.schema([field for field in file if field.name in once and _keeps_values(field.type, table.field(field.name).type)])
 
@@ -398,7 +407,7 @@ def _partitioning(ds: Any, partitioning: Any) -> Any:
 
 
 def _with_partitions(schema: pa.Schema, partitions: pa.Schema) -> pa.Schema:
-    """The columns of files, and behind them those of partitions."""
+    """Returns a schema with the columns of files, followed by the partition keys."""
     for field in partitions:
         if field.name in schema.names:
             theirs = schema.field(field.name)
@@ -412,14 +421,14 @@ def _with_partitions(schema: pa.Schema, partitions: pa.Schema) -> pa.Schema:
 
 
 class _Dictionary(NamedTuple):
-    """The values of a partition, of all files, and where each of them is: every file asks for its own."""
+    """The values of a partition key in all files, and the position of each."""
 
     values: pa.Array
     places: dict[Any, int]
 
 
 def _dictionaries(partitioning: Any) -> dict[str, _Dictionary]:
-    """Those of the partitions that are dictionaries."""
+    """Returns the dictionaries of those partition keys that are dictionaries."""
     dictionaries = getattr(partitioning, "dictionaries", None) or []
     names = partitioning.schema.names if dictionaries else []
     return {
@@ -430,7 +439,7 @@ def _dictionaries(partitioning: Any) -> dict[str, _Dictionary]:
 
 
 def _conformed(table: pa.Table, schema: pa.Schema, keys: dict[str, Any], dictionaries: dict[str, _Dictionary]) -> pa.Table:
-    """The columns of `schema`: those of the table, partitions' values, and nulls."""
+    """Returns the columns of `schema`, from the table or from partition values; missing columns are null."""
     there, columns = set(table.column_names), []
     for field in schema:
         if field.name in keys:
@@ -444,7 +453,7 @@ def _conformed(table: pa.Table, schema: pa.Schema, keys: dict[str, Any], diction
 
 
 def _repeated(value: Any, rows: int, data_type: pa.DataType, dictionary: _Dictionary | None) -> pa.Array:
-    """The value of a partition, for each row. Of one that is a dictionary, all values are in it that files have, as far as they are known."""
+    """Repeats a partition value for each row. A dictionary has the values of all files, as far as they are known."""
     if not pa.types.is_dictionary(data_type):
         return pa.nulls(rows, data_type) if value is None else pa.repeat(pa.scalar(value, data_type), rows)
     if dictionary is None or value is not None and value not in dictionary.places:
@@ -456,7 +465,7 @@ def _repeated(value: Any, rows: int, data_type: pa.DataType, dictionary: _Dictio
 
 
 def _selected(columns: Sequence[str] | None, schema: pa.Schema) -> list[tuple[str, list[str]]]:
-    """Name and path of each column that is wanted."""
+    """Returns the name and the path of each selected column."""
     roots = Counter(schema.names)
     if columns is None:
         twice = next((name for name, count in roots.items() if count > 1), None)
@@ -481,7 +490,7 @@ def _selected(columns: Sequence[str] | None, schema: pa.Schema) -> list[tuple[st
 
 
 def _select(table: pa.Table, selected: list[tuple[str, list[str]]]) -> pa.Table:
-    """Columns by their paths; a field of a struct is null where the struct is."""
+    """Selects columns by their paths. A field of a struct is null where the struct is null."""
     import pyarrow.compute as pc
 
     if not selected:

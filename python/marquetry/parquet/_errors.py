@@ -1,4 +1,4 @@
-"""Errors of ours become those that pyarrow raises."""
+"""Translates our errors to those that pyarrow raises."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from .._errors import Error
 
 @contextlib.contextmanager
 def as_pyarrow(opening: bool = False) -> Iterator[None]:
-    """Raises what pyarrow raises in the place of our errors: ``ArrowInvalid`` for files that are none, and for wrong arguments,
-    ``OSError`` for damaged pages."""
+    """Replaces our errors by pyarrow's: ``ArrowInvalid`` for wrong arguments and for files that are not Parquet, ``OSError`` for damage."""
     try:
         yield
     except Error as error:
@@ -24,7 +23,7 @@ def as_pyarrow(opening: bool = False) -> Iterator[None]:
 def _translated(error: Error, opening: bool) -> BaseException:
     import pyarrow as pa
 
-    # What it is shows in the message: the text also has names, of the file and of columns.
+    # Only the message tells errors apart: the text also has the names of the file and of columns.
     text, message = str(error), error.message
     if error.kind in ("corrupt", "truncated"):
         if message.startswith("checksum mismatch"):
@@ -52,7 +51,7 @@ def _translated(error: Error, opening: bool) -> BaseException:
 
 
 def _of_keys(message: str) -> str:
-    """What pyarrow says where keys are missing, or not the right ones."""
+    """Returns pyarrow's message for missing or wrong keys."""
     if "no key was given" in message:
         return "Could not read encrypted metadata, no decryption found in reader's properties"
     if "is not encrypted" in message:

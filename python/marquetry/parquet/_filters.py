@@ -1,4 +1,4 @@
-"""Filters of readers: what they mean to pyarrow, and what of them our reader can use."""
+"""Filters of readers: pyarrow's expressions, and the part that our reader can evaluate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._literals import literal
 
 
 def filters_to_expression(filters: Any) -> Any:
-    """The ``pyarrow.compute.Expression`` of tuples, all of which, or lists of tuples, one of which has to be true.
+    """Converts filters to a ``pyarrow.compute.Expression``: tuples joined by and, or lists of such tuples joined by or.
 
     >>> import marquetry.parquet as pq
     >>> pq.filters_to_expression([("a", ">", 1)])
@@ -32,12 +32,12 @@ def _filters_to_expression(filters: Any) -> Any:
 
 
 def disjunction(filters: Any) -> list[list[tuple[str, str, Any]]]:
-    """Lists of lists of conditions, whatever form they were given in."""
+    """Returns filters of either form as lists, joined by or, of conditions, joined by and."""
     filters = list(filters)
     if len(filters) == 0 or any(len(conjunction) == 0 for conjunction in filters):
         raise ValueError("Malformed filters")
     if isinstance(filters[0][0], str):
-        # Conditions that all have to be true.
+        # A single conjunction.
         filters = [filters]
     for conjunction in filters:
         for name, operator, value in conjunction:
@@ -82,10 +82,9 @@ def _any(conditions: Iterable[Any]) -> Any:
 
 
 def pushed(filters: Any, schema: Any) -> tuple[str | None, bool]:
-    """A predicate that is true of all rows that ``filters`` want, and maybe of others: what our reader may leave out; and whether it
-    is true of no others.
+    """Returns a predicate for our reader that is true for all rows that pass ``filters``, and whether it is false for all others.
 
-    Whatever is not surely the same to both is not asked of our reader; the rows that it gives are filtered by pyarrow.
+    Conditions that our reader may evaluate differently are left out; pyarrow then filters the rows that it returns.
     """
     import pyarrow.compute as pc
 
@@ -105,18 +104,18 @@ def pushed(filters: Any, schema: Any) -> tuple[str | None, bool]:
 
 
 def _is_exact(value: Any) -> bool:
-    """Whether each comparison with this value, and values of its own type, is the same to pyarrow and to us."""
+    """Returns whether pyarrow and we evaluate comparisons of this value with values of its type in the same way."""
     return isinstance(value, (bool, int, str, bytes))
 
 
 def is_of_predicate(error: BaseException) -> bool:
-    """Whether our reader has refused a predicate: what the Arrow schema says of a column is not all that the file says."""
+    """Returns whether our reader refused a predicate, because of facts about a column that the Arrow schema does not have."""
     cause = error.__cause__
     return isinstance(cause, Error) and cause.kind == "argument" and cause.message.startswith("predicate")
 
 
 def names_of(filters: Any, expression: Any) -> set[str] | None:
-    """The columns that ``filters`` ask for, of which ``expression`` was made; ``None`` if it does not say their names."""
+    """Returns the columns that ``filters`` use, from which ``expression`` was made; ``None`` if it does not have their names."""
     import pyarrow.compute as pc
 
     from .._filters import Program
@@ -125,7 +124,7 @@ def names_of(filters: Any, expression: Any) -> set[str] | None:
         try:
             return Program(expression).names()
         except NotImplementedError:
-            # Columns by their numbers.
+            # The expression refers to columns by number.
             return None
     return {name for conjunction in disjunction(filters) for name, _, _ in conjunction}
 
@@ -146,7 +145,7 @@ def _pushed(schema: Any, name: str, operator: str, value: Any) -> str | None:
 
 
 def _same(data_type: Any, value: Any) -> bool:
-    """Whether a comparison with this value means the same to pyarrow and to us."""
+    """Returns whether pyarrow and we evaluate a comparison of such a column with this value in the same way."""
     import pyarrow as pa
 
     types = pa.types
@@ -154,19 +153,19 @@ def _same(data_type: Any, value: Any) -> bool:
         try:
             value = value.as_py()
         except (OverflowError, ValueError):
-            # An instant that Python has no type for.
+            # A timestamp beyond Python's types.
             return False
     if isinstance(value, bool):
         return types.is_boolean(data_type)
     if isinstance(value, int):
-        # Floats may not hold all of the integer.
+        # Floats may not represent the integer exactly.
         return types.is_integer(data_type) and -(2**63) <= value < 2**63
     if isinstance(value, str):
         return types.is_string(data_type) or types.is_large_string(data_type) or types.is_string_view(data_type)
     if isinstance(value, bytes):
         return types.is_binary(data_type) or types.is_large_binary(data_type)
     if getattr(value, "nanosecond", 0):
-        # An instant of pandas: pyarrow compares with what Python's own have of it.
+        # A pandas timestamp, of which pyarrow ignores the nanoseconds.
         return False
     if isinstance(value, datetime.datetime):
         has_zone = value.tzinfo is not None
@@ -179,7 +178,7 @@ def _same(data_type: Any, value: Any) -> bool:
 
 
 def _pushed_expression(expression: Any, schema: Any) -> str | None:
-    """An expression that our reader can ask, if all that it compares has types that are safe."""
+    """Returns an expression as a predicate, if our reader evaluates all its comparisons like pyarrow; ``None`` otherwise."""
     import pyarrow as pa
 
     from .._filters import Program
@@ -188,7 +187,7 @@ def _pushed_expression(expression: Any, schema: Any) -> str | None:
         program = Program(expression, lambda: schema)
         for name, path in program.asked():
             field = _field(schema, path)
-            # Our reader asks for no groups, and of types that are not safe nothing.
+            # Our reader does not test nested columns, and prefixes only of text.
             if field is None or field.type.num_fields > 0 or name == "starts_with" and not _same(field.type, ""):
                 return None
             if name == "is_nan" and not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
@@ -197,7 +196,7 @@ def _pushed_expression(expression: Any, schema: Any) -> str | None:
             field = _field(schema, path)
             if field is None or not all(value is not None and _same(field.type, value) for value in values):
                 return None
-        # A list of pyarrow tells the two zeros apart.
+        # In pyarrow's lists, 0.0 and -0.0 differ.
         if any(isinstance(value, float) and value == 0 for values in program.listed() for value in values):
             return None
         return program.text()

@@ -1,4 +1,4 @@
-"""This module in the place of ``pyarrow.parquet``."""
+"""Installs ``marquetry.parquet`` in the place of ``pyarrow.parquet``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _NAMES = ("", ".core", ".encryption")
 
 
 class install:
-    """Puts ``marquetry.parquet`` in the place of ``pyarrow.parquet``: for good, or as a context.
+    """Puts ``marquetry.parquet`` in the place of ``pyarrow.parquet``: permanently, or within a context.
 
-    Whoever asks for ``pyarrow.parquet`` later gets it, as pandas does; names that were imported from it before stay what they
-    were.
+    Code that imports ``pyarrow.parquet`` later gets it, as pandas does when it reads a file. Names that were imported from it before
+    do not change.
 
     >>> import marquetry.parquet, pandas as pd
     >>> with marquetry.parquet.install():
@@ -33,7 +33,7 @@ class install:
         pyarrow.parquet = sys.modules["marquetry.parquet"]
 
     def uninstall(self) -> None:
-        """Puts back what was there."""
+        """Restores the previous modules."""
         import pyarrow
 
         for name, module in self._before.items():

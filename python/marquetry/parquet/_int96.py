@@ -1,4 +1,4 @@
-"""INT96 timestamps that nanoseconds do not hold: pyarrow gives other ones, we give none."""
+"""INT96 timestamps that nanoseconds cannot hold. pyarrow returns wrong ones; we return null."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import pyarrow.compute as pc
 
 
 def in_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table whose timestamps were read in a unit that holds all, with the types of a schema. What these do not hold is null, and is
-    warned of."""
+    """Converts a table, whose timestamps were read in a unit that holds all, to a schema.
+
+    Timestamps that do not fit become null, with a warning.
+    """
     fields = [schema.field(name) for name in table.column_names]
     columns = []
     for field, column in zip(fields, table.columns):
@@ -55,7 +57,7 @@ def _in_unit(array: pa.Array, unit: str) -> pa.Array:
 
 
 def _lost(array: pa.Array) -> int:
-    """Nulls of timestamps, however deep."""
+    """Returns the number of null timestamps, including nested ones."""
     if pa.types.is_struct(array.type):
         return sum(_lost(array.field(i)) for i in range(array.type.num_fields))
     if pa.types.is_list(array.type) or pa.types.is_large_list(array.type) or pa.types.is_map(array.type):

@@ -1,4 +1,4 @@
-"""Objects that have keys: ours, and not those of pyarrow, of which keys cannot be had."""
+"""Checks of encryption properties. pyarrow's are refused, because they do not reveal their keys."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from .._marquetry import FileDecryptionProperties, FileEncryptionProperties
 
 
 def as_decryption(properties: Any) -> FileDecryptionProperties | None:
-    """The keys of files that are read."""
+    """Returns decryption properties. Raises ``TypeError`` unless they are ours."""
     if properties is None or isinstance(properties, FileDecryptionProperties):
         return properties
     raise _not_ours("decryption_properties", FileDecryptionProperties, properties)
 
 
 def as_encryption(properties: Any) -> FileEncryptionProperties | None:
-    """How files that are written are encrypted."""
+    """Returns encryption properties. Raises ``TypeError`` unless they are ours."""
     if properties is None or isinstance(properties, FileEncryptionProperties):
         return properties
     raise _not_ours("encryption_properties", FileEncryptionProperties, properties)

@@ -1,4 +1,4 @@
-"""Limits of readers: another implementation's, whose numbers mean something else here."""
+"""pyarrow's limits of readers, applied to our footer."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from .._marquetry import Footer
 
 
 def limit(name: str, value: int | None) -> int | None:
-    """A limit that is given has to be one."""
+    """Returns a limit. Raises ``ValueError`` if it is not positive."""
     if value is not None and value <= 0:
         raise ValueError(f"{name} must be greater than zero")
     return value
 
 
 def depth(levels: int | None) -> int | None:
-    """How deep a schema may be. The root counts to pyarrow, and not to us."""
+    """Converts pyarrow's limit of a schema's depth, which counts the root, to ours, which does not."""
     return None if levels is None else levels - 1
 
 
 def check_thrift(footer: Footer, strings: int | None, containers: int | None) -> None:
-    """Fails if the footer has longer strings or lists: what these limits bound is here bounded by the bytes that are there."""
+    """Raises ``OSError`` if the footer has longer strings or lists. Our reader needs no such limits: the size of the file bounds them."""
     strings, containers = limit("thrift_string_size_limit", strings), limit("thrift_container_size_limit", containers)
     if strings is None and containers is None:
         return

@@ -1,4 +1,4 @@
-"""Views of lists: they become lists where a column is converted."""
+"""List views, which become lists when a column is converted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pyarrow as pa
 
 
 def list_type(data_type: pa.DataType) -> pa.DataType:
-    """Lists for a view of lists."""
+    """Returns the list type for a list view; other types as they are."""
     if pa.types.is_list_view(data_type):
         return pa.list_(data_type.value_field)
     if pa.types.is_large_list_view(data_type):

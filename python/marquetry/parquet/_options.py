@@ -1,4 +1,4 @@
-"""Arguments of ``pyarrow.parquet``'s writers as options of ours."""
+"""Converts arguments of ``pyarrow.parquet``'s writers to options of ours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 
 def leaves(schema: pa.Schema, compliant: bool = True) -> Iterator[tuple[list[str], pa.DataType]]:
-    """Path and type of each column that an Arrow schema becomes."""
+    """Yields path and type of each leaf column that an Arrow schema becomes."""
 
     def walk(path: list[str], data_type: pa.DataType) -> Iterator[tuple[list[str], pa.DataType]]:
         types = pa.types
@@ -38,7 +38,7 @@ _LEVELS = {"gzip": (1, 9), "brotli": (0, 11), "zstd": (-7, 22)}
 
 
 def codec(name: Any, level: int | None) -> str:
-    """A codec and its level as text."""
+    """Returns a codec and its level as text."""
     if name is None:
         return "uncompressed"
     if not isinstance(name, str) or name.upper() not in _CODECS:
@@ -49,7 +49,7 @@ def codec(name: Any, level: int | None) -> str:
     if level is None:
         return ours
     if ours == "lz4_raw":
-        # One level, which compresses well.
+        # Our LZ4 has only one level, which compresses well.
         return ours
     if ours not in _LEVELS:
         raise pa.ArrowInvalid(f"Codec '{name}' doesn't support setting a compression level.")
@@ -60,13 +60,13 @@ def codec(name: Any, level: int | None) -> str:
 
 
 def compression(names: Any, levels: Any, columns: list[str]) -> dict[str, Any]:
-    """For all columns, or by column: those that are not named are not compressed."""
+    """Returns the codec of all columns, or by column. With names by column, other columns are not compressed."""
     by_column = levels if isinstance(levels, Mapping) else {}
     level = None if isinstance(levels, Mapping) else levels
     if not isinstance(names, Mapping) and not by_column:
         return {"compression": codec(names, level)}
     known = set(columns)
-    # pyarrow passes over columns that do not exist.
+    # pyarrow ignores unknown columns.
     by_column = {column: of_column for column, of_column in by_column.items() if column in known}
     if isinstance(names, Mapping):
         chosen = {column: codec(name, by_column.get(column, level if codec(name, None) in _LEVELS else None)) for column, name in names.items()}
@@ -79,7 +79,7 @@ def compression(names: Any, levels: Any, columns: list[str]) -> dict[str, Any]:
 
 
 def _of_known(chosen: Mapping[str, Any], columns: list[str]) -> list[tuple[list[str], Any]]:
-    """Settings of columns that exist; pyarrow passes over the others."""
+    """Returns the settings of existing columns. pyarrow ignores unknown ones."""
     known = dict(zip(columns, columns))
     return [(name.split("."), value) for name, value in chosen.items() if name in known]
 
@@ -93,10 +93,10 @@ def encodings(
     schema: pa.Schema, use_dictionary: Any, use_byte_stream_split: Any, column_encoding: Any, compliant: bool,
     integer_decimals: bool = False,
 ) -> list[tuple[list[str], str]]:
-    """The encoding of each column."""
+    """Returns the encoding of each column."""
     use_dictionary, use_byte_stream_split = _listed(use_dictionary), _listed(use_byte_stream_split)
     if column_encoding is not None:
-        # Of columns, each by itself.
+        # With both by column, they conflict only if they name the same column.
         named = use_byte_stream_split if isinstance(column_encoding, Mapping) and isinstance(use_byte_stream_split, frozenset) else None
         if use_byte_stream_split and (named is None or any(column_encoding.get(name) is not None for name in named)):
             raise ValueError("'use_byte_stream_split' cannot be passed together with 'column_encoding'")
@@ -126,7 +126,7 @@ def encodings(
 
 
 def _listed(setting: Any) -> Any:
-    """Whether all columns are chosen, or those that are; of very many columns each is looked for."""
+    """Returns a setting for all columns as it is, and a list of columns as a set, which is fast with many columns."""
     return setting if isinstance(setting, (bool, type(None))) else frozenset(setting)
 
 
@@ -144,7 +144,7 @@ def _check_encoding(name: Any) -> None:
 def _check_split(data_type: pa.DataType, name: str) -> None:
     types = pa.types
     ok = types.is_integer(data_type) or types.is_floating(data_type) or types.is_fixed_size_binary(data_type)
-    # Nulls alone are INT32.
+    # Columns of type null are stored as INT32.
     if not (ok or types.is_null(data_type) or types.is_decimal(data_type) or types.is_temporal(data_type)):
         raise OSError(f"BYTE_STREAM_SPLIT only supports FLOAT, DOUBLE, INT32, INT64 and FIXED_LEN_BYTE_ARRAY, not column {name}")
 
@@ -165,7 +165,7 @@ def _check_type(encoding: str, data_type: pa.DataType, name: str, integer_decima
             types.is_string, types.is_binary, types.is_large_string, types.is_large_binary, types.is_string_view, types.is_binary_view,
         )
     )  # fmt: skip
-    # As they are stored.
+    # Types that are stored as FIXED_LEN_BYTE_ARRAY.
     is_fixed = types.is_fixed_size_binary(data_type) or types.is_float16(data_type)
     is_fixed |= types.is_decimal(data_type) and not (integer_decimals and data_type.precision <= 18)
     if encoding == "delta_length_byte_array" and not is_bytes:
@@ -179,7 +179,7 @@ def _check_type(encoding: str, data_type: pa.DataType, name: str, integer_decima
 def page_limits(
     page_size: int | None, page_rows: int | None, batch_rows: int | None, dictionary_page_size: int | None
 ) -> dict[str, int | None]:
-    """How large pages become."""
+    """Returns the limits of pages."""
     page_size, page_rows = _whole("data_page_size", page_size), _whole("max_rows_per_page", page_rows)
     batch_rows = _whole("write_batch_size", batch_rows)
     dictionary_page_size = _whole("dictionary_pagesize_limit", dictionary_page_size)
@@ -187,7 +187,7 @@ def page_limits(
         if value is not None and value <= 0:
             raise ValueError(f"{name} must be positive, and is {value}")
     if page_size is not None and page_size <= 0:
-        # pyarrow looks at the size of a page behind each batch of values: every batch is a page.
+        # pyarrow checks the size of a page after each batch of values, so every batch becomes a page.
         batch_rows = 1024 if batch_rows is None else batch_rows
         page_size, page_rows = None, batch_rows if page_rows is None else min(batch_rows, page_rows)
     dictionary_page_size = 1024 * 1024 if dictionary_page_size is None else max(dictionary_page_size, 1)
@@ -195,14 +195,14 @@ def page_limits(
 
 
 def _whole(name: str, value: Any) -> int | None:
-    """A number, of which pyarrow takes the whole part."""
+    """Returns the integer part of a number, as pyarrow does. Raises ``TypeError`` for anything else."""
     if value is not None and not hasattr(value, "__index__") and not isinstance(value, float):
         raise TypeError(f"{name} must be a number, and is a {type(value).__name__}")
     return None if value is None else int(value)
 
 
 def bloom_filters(options: Any, columns: list[str]) -> list[tuple[list[str], tuple[float | None, int | None]]]:
-    """How often each filter may be wrong, and how many values it has."""
+    """Returns the false positive probability and the number of distinct values of each bloom filter."""
     if options is None:
         return []
     if not isinstance(options, dict):
@@ -245,6 +245,6 @@ def _fpp(column: str, fpp: Any) -> float | None:
 
 
 def threads() -> int:
-    """How many threads encode columns: as many as there are processors that this process may use."""
+    """Returns the number of threads that encode columns: one per processor that this process may use, at most 8."""
     ours = getattr(os, "sched_getaffinity", None)
     return min(len(ours(0)) if ours else os.cpu_count() or 1, 8)

@@ -1,4 +1,4 @@
-"""Tables that are written as many files."""
+"""Writing a table as many files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._source import resolve
 
 
 class WrittenFile:
-    """A file that was written: its path, what its footer says, and its bytes."""
+    """A file that was written, as ``file_visitor`` gets it: its path, its footer, and its size in bytes."""
 
     def __init__(self, path: str, metadata: FileMetaData, size: int) -> None:
         self.path, self.metadata, self.size = path, metadata, size
@@ -20,7 +20,7 @@ class WrittenFile:
 
 _BEHAVIOURS = ("error", "overwrite_or_ignore", "delete_matching")
 
-# Stands in paths for a zero byte, at which pyarrow ends a value that it escapes. No value has it.
+# Stands for a zero byte in paths, because pyarrow cuts off a value there when it escapes it. No value contains this text.
 _ZERO = uuid.uuid4().hex
 
 
@@ -37,11 +37,26 @@ def write_to_dataset(
     existing_data_behavior: str | None = None,
     **kwargs: Any,
 ) -> None:
-    """Writes a table as files below a folder, one for each combination of values of the partitions. The table may be batches, or
-    anything that ``pyarrow.table`` takes.
+    """Writes a table as files below a directory, one for each combination of partition values.
 
-    Options of ``write_table`` may follow, and of ``pyarrow.dataset.write_dataset``: ``max_rows_per_group``,
-    ``max_rows_per_file``, ``max_partitions``, ``create_dir``. A file of partitions alone has no columns, and its rows are counted.
+    - ``table``: a ``pyarrow.Table``, a list of batches, or anything that ``pyarrow.table`` accepts.
+    - ``root_path``: path or URI of the directory.
+    - ``partition_cols``: names of columns to partition by, in directories named ``key=value``. Default: none.
+    - ``filesystem``: filesystem of pyarrow or fsspec for the files. Default: that of the path.
+    - ``schema``: ``pyarrow.Schema`` to cast the table to. Default: its own.
+    - ``partitioning``: ``Partitioning`` of pyarrow, or names of columns, instead of ``partition_cols``. Default: none.
+    - ``basename_template``: name of the files, with ``{i}`` for their number. Default: a random one.
+    - ``file_visitor``: function that is called with each written file: its ``path``, ``metadata`` and ``size``. Default: none.
+    - ``existing_data_behavior``: ``"overwrite_or_ignore"`` (the default) keeps other files, ``"error"`` fails if the directory is not
+      empty, ``"delete_matching"`` empties the directories of partitions that are written.
+    - ``use_threads``: accepted, without effect.
+    - ``max_rows_per_group``, ``max_rows_per_file``: maximum numbers of rows. Default: 1,048,576, and unlimited.
+    - ``max_partitions``: maximum number of partitions; more raise ``pyarrow.ArrowInvalid``. Default: 1,024.
+    - ``create_dir``: whether to create directories. Default: true.
+    - ``metadata_collector``: list to which the footers are appended. Default: none.
+    - other options: those of :func:`write_table`.
+
+    If all columns are partition keys, the files have rows but no columns.
 
     >>> import marquetry.parquet as pq, pyarrow as pa
     >>> pq.write_to_dataset(pa.table({"x": [1, 2], "day": ["mon", "tue"]}), FOLDER + "/days", partition_cols=["day"])
@@ -69,7 +84,7 @@ def write_to_dataset(
     if template.count("{i}") != 1:
         raise pa.ArrowInvalid(f"basename_template must contain '{{i}}' once, and is {template}")
     rows, most = _row_limits(kwargs)
-    # Files are written one after the other, and rows in their order.
+    # Without effect: files are written one after the other, and rows in their order.
     for name in ("max_open_files", "preserve_order"):
         kwargs.pop(name, None)
     flavor = kwargs.pop("partitioning_flavor", None)
@@ -81,7 +96,7 @@ def write_to_dataset(
     if isinstance(table, (list, tuple)):
         table = pa.Table.from_batches(table, schema)
     elif not isinstance(table, pa.Table):
-        # Batches, readers, and frames of other libraries.
+        # Batches, readers, and data frames of other libraries.
         table = pa.table(table)
     if schema is not None:
         table = table.cast(schema)
@@ -107,14 +122,14 @@ def write_to_dataset(
 
 
 def _row_limits(options: dict[str, Any]) -> tuple[int | None, int | None]:
-    """Most rows of a row group, and of a file; takes them out of the options."""
-    # As many as a writer chooses.
+    """Removes the maximum numbers of rows of a row group and of a file from the options, and returns them."""
+    # -1 leaves the number to the writer.
     of_writer = [rows if rows != -1 else None for rows in (options.pop(name, None) for name in ("row_group_size", "chunk_size"))]
     of_group = [*of_writer, options.pop("max_rows_per_group", None)]
     rows = next((rows for rows in of_group if rows is not None), None)
     if rows is not None and rows <= 0:
         raise pa.ArrowInvalid(f"max_rows_per_group must be a positive number, and is {rows}")
-    # Row groups are as long as they may be.
+    # The minimum is only checked: row groups are as long as they may be.
     least, most = options.pop("min_rows_per_group", None) or 0, options.pop("max_rows_per_file", None) or None
     if most is not None and most < 0:
         raise ValueError(f"max_rows_per_file must not be negative, and is {most}")
@@ -149,7 +164,7 @@ def _value_type(data_type: pa.DataType) -> pa.DataType:
 
 
 def _path_type(data_type: pa.DataType) -> pa.DataType:
-    """The type of a value that becomes the name of a folder, where zero bytes are more than one."""
+    """Returns the type as which a partition value is formatted: fixed-size binary as binary, so that zero bytes can be replaced."""
     plain = _value_type(data_type)
     return pa.binary() if pa.types.is_fixed_size_binary(plain) else plain
 
@@ -162,17 +177,19 @@ def _make_room(filesystem: Any, root: str, behaviour: str) -> None:
 
 
 def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, str, pa.Table]]:
-    """Folder, beginning of the files' names and rows of each combination of values, in the order in which they occur. Of values that
-    have the same place, as null and ``__HIVE_DEFAULT_PARTITION__`` have, all rows together."""
+    """Yields directory, prefix of file names, and rows of each combination of partition values, in order of occurrence.
+
+    Rows whose values have the same directory, such as null and ``__HIVE_DEFAULT_PARTITION__``, come together.
+    """
     names = partitioning.schema.names
     if not names:
-        # One with names of files would begin them with a mark, and readers pass over such files.
+        # A partitioning by file names would begin them with an underscore, and readers ignore such files.
         yield "", "", table
         return
     import pyarrow.compute as pc
 
     keys = pa.table([_key_column(table.column(name), partitioning.schema.field(name).type) for name in names], names=list(names))
-    # A name that no key has.
+    # A name that differs from those of the keys.
     row = "row" + "".join(names)
     grouped = keys.append_column(row, pa.array(range(table.num_rows), pa.int64()))
     groups = grouped.group_by(list(names), use_threads=False).aggregate([(row, "list")])
@@ -192,20 +209,20 @@ def _parts(table: pa.Table, partitioning: Any) -> Iterator[tuple[str, str, pa.Ta
     for (folder, prefix), found in places.items():
         rows = pa.concat_arrays(found)
         if rest.num_columns == 0:
-            # `take` would lose the rows.
+            # `take` on a table without columns would lose its rows.
             yield folder, prefix, rest.slice(0, len(rows))
         else:
             yield folder, prefix, rest.take(rows if len(found) == 1 else rows.take(pc.sort_indices(rows)))
 
 
 def _key_column(column: pa.ChunkedArray, data_type: pa.DataType) -> pa.ChunkedArray:
-    """The values of a partition, to be formatted as a type."""
+    """Returns the values of a partition key, decoded and ready to be formatted as `data_type`."""
     plain = column.cast(_value_type(column.type))
     return plain.cast(pa.binary()) if pa.types.is_fixed_size_binary(plain.type) and data_type == pa.binary() else plain
 
 
 def _as_in_path(value: pa.Scalar) -> pa.Scalar:
-    """A value that pyarrow escapes whole."""
+    """Returns a value without zero bytes, at which pyarrow would cut it off."""
     plain = value.as_py()
     if isinstance(plain, str) and "\0" in plain:
         return pa.scalar(plain.replace("\0", _ZERO), value.type)
@@ -217,7 +234,7 @@ def _as_in_path(value: pa.Scalar) -> pa.Scalar:
 
 
 def _with_zeros(folder: str, partitioning: Any) -> str:
-    """The path whose values :func:`_as_in_path` made."""
+    """Restores the zero bytes that :func:`_as_in_path` replaced, escaped, in a path."""
     import pyarrow.dataset as ds
 
     if not isinstance(partitioning, ds.HivePartitioning):
@@ -226,7 +243,7 @@ def _with_zeros(folder: str, partitioning: Any) -> str:
 
 
 def _key(value: pa.Scalar, data_type: pa.DataType) -> pa.Scalar:
-    """A value as the partitioning has it, which may be a dictionary."""
+    """Converts a value to the partitioning's type, which may be a dictionary."""
     if not pa.types.is_dictionary(data_type):
         return value
     values = pa.array([value.as_py()], data_type.value_type)
@@ -234,7 +251,7 @@ def _key(value: pa.Scalar, data_type: pa.DataType) -> pa.Scalar:
 
 
 def _folder(path: str) -> str:
-    """The path of a folder in the dataset, by which it is known: one way to write it."""
+    """Normalizes the path of a directory in the dataset. Fails for ``.`` and ``..``, which name another directory."""
     names = [name for name in path.split("/") if name]
     if "." in names or ".." in names:
         raise pa.ArrowInvalid(f"values of partitions name a folder that is another one: {path}")
@@ -258,7 +275,7 @@ def _write_files(
     for i, start in enumerate(range(0, max(table.num_rows, 1), step)):
         path = f"{folder}/{template.replace('{i}', str(i))}"
         collected: list[FileMetaData] = []
-        # A slice of a table without columns has as many rows as it is asked for, whether they are there or not.
+        # A slice of a table without columns has as many rows as requested, even beyond the end of the table.
         part = table.slice(start, min(step, table.num_rows - start))
         write_table(
             part, path, row_group_size=rows, filesystem=filesystem, metadata_collector=collected, **options

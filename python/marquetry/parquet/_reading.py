@@ -1,4 +1,4 @@
-"""One file, with the names of ``pyarrow.parquet``."""
+"""Reading one file, with the names of ``pyarrow.parquet``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ from ._types import chosen, layout_of, map_fields, without_extensions
 
 
 class ParquetFile:
-    """A Parquet file: ``pyarrow.parquet.ParquetFile`` by its arguments, methods and properties.
+    """A Parquet file that is open for reading, with the arguments, methods and properties of ``pyarrow.parquet.ParquetFile``.
+
+    - ``source``: a path or URI, a file object, or a ``pyarrow.Buffer``.
+    - ``metadata``: footer that ``metadata`` and ``schema`` return, instead of the file's. Default: none.
+    - ``common_metadata``: footer of a ``_common_metadata`` file, which may have the metadata of pandas. Default: none.
+    - other options: as in :func:`read_table`.
 
     >>> import marquetry.parquet as pq
     >>> file = pq.ParquetFile(WINES)
@@ -83,7 +88,7 @@ class ParquetFile:
 
     @property
     def _file(self) -> _marquetry.File:
-        """The file. Once it is closed, one that has its footer and nothing else, for what may still be asked."""
+        """The open file. After it was closed, a file with nothing but its footer, which can still be asked for its schema."""
         if self._opened is None:
             out = io.BytesIO()
             FileMetaData._of(self._footer).write_metadata_file(out)
@@ -95,28 +100,28 @@ class ParquetFile:
         self._opened = file
 
     def _read_as(self, read_dictionary: Any, binary_type: Any, list_type: Any, extensions: bool) -> None:
-        """Opens the file again if pyarrow gives columns other types."""
+        """Opens the file again if the arguments give columns other types."""
         options = dict(self._options)
         if read_dictionary:
             paths = [column.path for column in self.schema]
-            # Columns may have numbers, too.
+            # Columns may also be given by their numbers.
             read_dictionary = [paths[name] if isinstance(name, int) else name for name in read_dictionary]
             known = set(paths)
             for name in read_dictionary:
                 if name not in known:
                     raise KeyError(name)
         layout = layout_of(binary_type)
-        # Dictionaries have one layout only: where another is asked for, there are none.
+        # Dictionaries have only one layout of strings, so with another layout there are no dictionaries.
         if layout is not None:
             options["text_of_dictionaries"] = layout
         elif read_dictionary:
-            # A column of an extension type keeps it.
+            # A column with the extension type JSON keeps it.
             are_json = {column.path for column in self.schema if extensions and column.logical_type.type == "JSON"}
             options["dictionary_columns"] = set(read_dictionary) - are_json
         if options != self._options:
             self._file = self._open(self._input, options, self._name)
         change = chosen(binary_type, list_type)
-        # Types that were stored outweigh what is asked for.
+        # Stored types take precedence over the arguments.
         is_stored = b"ARROW:schema" in (self._metadata.metadata or {})
         if not is_stored and (change is not None or not extensions):
             with as_pyarrow(opening=True):
@@ -126,7 +131,7 @@ class ParquetFile:
                 self._file = self._open(self._input, options, self._name)
         self._options = options
 
-    # What it says
+    # Metadata
 
     @property
     def metadata(self) -> FileMetaData:
@@ -147,7 +152,7 @@ class ParquetFile:
         return self._schema_arrow
 
     def _schema_of(self, roots: list[str]) -> pa.Schema:
-        """The Arrow schema of the columns at and below some names: of wide files a whole one takes long."""
+        """Returns the Arrow schema of the columns at and below some names. The whole schema of a wide file takes long."""
         if self._schema_arrow is not None:
             return self._schema_arrow
         with as_pyarrow(opening=True):
@@ -155,12 +160,12 @@ class ParquetFile:
 
     @property
     def num_row_groups(self) -> int:
-        """How many row groups."""
+        """Number of row groups."""
         return self._metadata.num_row_groups
 
     @property
     def reader(self) -> ParquetReader:
-        """The reader below."""
+        """The file as a :class:`ParquetReader`, which identifies columns by number."""
         return ParquetReader(self)
 
     # Reading
@@ -168,7 +173,12 @@ class ParquetFile:
     def read(
         self, columns: Sequence[str] | None = None, use_threads: bool = True, use_pandas_metadata: bool = False
     ) -> pa.Table:
-        """Reads all row groups."""
+        """Reads all row groups.
+
+        - ``columns``: names or dotted paths of columns; unknown ones are ignored. Default: all.
+        - ``use_threads``: whether several threads decode columns. Default: true.
+        - ``use_pandas_metadata``: whether to read the index columns of pandas, too. Default: false.
+        """
         return self._read(None, columns, use_threads, use_pandas_metadata)
 
     def read_row_group(
@@ -178,7 +188,7 @@ class ParquetFile:
         use_threads: bool = True,
         use_pandas_metadata: bool = False,
     ) -> pa.Table:
-        """Reads a row group."""
+        """Reads a row group, by its number. The other arguments are those of :meth:`read`."""
         return self._read([i], columns, use_threads, use_pandas_metadata)
 
     def read_row_groups(
@@ -188,7 +198,7 @@ class ParquetFile:
         use_threads: bool = True,
         use_pandas_metadata: bool = False,
     ) -> pa.Table:
-        """Reads row groups."""
+        """Reads row groups, by their numbers. The other arguments are those of :meth:`read`."""
         return self._read(list(row_groups), columns, use_threads, use_pandas_metadata)
 
     def _read(
@@ -212,11 +222,11 @@ class ParquetFile:
             paths = self._beyond_nanoseconds(options)
             if not paths:
                 raise
-        # Other columns keep their nanoseconds.
+        # The other columns keep nanoseconds.
         wanted = [column.path for column in self.schema] if options["columns"] is None else options["columns"]
         table = read_table(self._file.read({**options, "columns": [path for path in wanted if path not in paths]}, whole))
         options_of_file = {**self._options, "int96": "auto", "ignore_arrow_schema": True, "schema": None}
-        # As one: row groups by themselves would each have a unit of their own.
+        # Read as one: each row group by itself could get another unit.
         coarse = self._open(self._input, options_of_file, self._name).read({**options, "columns": paths}, "file")
         columns = {column: table for column in table.column_names}
         others = in_schema(read_table(coarse), self._schema_of([path.split(".")[0] for path in paths]))
@@ -227,7 +237,7 @@ class ParquetFile:
         return pa.table([columns[name].column(name) for name in names], schema=schema)
 
     def _beyond_nanoseconds(self, options: dict[str, Any]) -> list[str]:
-        """What is below those columns that have INT96 timestamps which cannot be read as they are to be."""
+        """Returns the paths below root columns with INT96 timestamps that nanoseconds cannot hold."""
         if self._options["int96"] != "ns":
             return []
         wanted = [column.path for column in self.schema] if options["columns"] is None else options["columns"]
@@ -256,7 +266,7 @@ class ParquetFile:
         return {"row_groups": row_groups, "columns": paths, "threads": 0 if use_threads else 1}
 
     def _leaf_paths(self, columns: Sequence[str] | None, use_pandas_metadata: bool) -> list[str] | None:
-        """The columns at and below the paths; those that do not exist are passed over, as pyarrow does."""
+        """Returns the columns at and below the paths. Unknown paths are ignored, as in pyarrow."""
         if columns is None:
             return None
         wanted = list(columns)
@@ -278,7 +288,12 @@ class ParquetFile:
         use_threads: bool = True,
         use_pandas_metadata: bool = False,
     ) -> Iterator[pa.RecordBatch]:
-        """Reads batches as they are asked for."""
+        """Reads record batches lazily.
+
+        - ``batch_size``: maximum number of rows in a batch. Default: 65,536.
+        - ``row_groups``: numbers of the row groups to read. Default: all.
+        - other arguments: those of :meth:`read`.
+        """
         if batch_size <= 0:
             raise ValueError(f"batch_size must be greater than zero, and is {batch_size}")
         groups = None if row_groups is None else list(row_groups)
@@ -303,7 +318,7 @@ class ParquetFile:
             stream.close()
 
     def _batches_of_row_groups(self, begin: int, options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-        """The batches from a row on, of row groups that are read whole."""
+        """Yields the batches from row ``begin`` on, reading each row group as a whole."""
         size = options["batch_size"]
         for group in range(self.num_row_groups) if options["row_groups"] is None else options["row_groups"]:
             rows = self._metadata.row_group(group).num_rows
@@ -315,7 +330,7 @@ class ParquetFile:
             begin = max(begin - rows, 0)
 
     def scan_contents(self, columns: Sequence[str] | None = None, batch_size: int = 65536) -> int:
-        """Reads columns and gives how many rows there were."""
+        """Reads columns and returns the number of rows. Raises ``KeyError`` for an unknown column."""
         if columns is not None:
             missing = [name for name in columns if not self._file.footer.paths_below([name])]
             if missing:
@@ -330,17 +345,17 @@ class ParquetFile:
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the file was closed."""
         if self._leave_open and not self._is_closed:
             return bool(getattr(self._source, "closed", False))
         return self._is_closed
 
     def close(self, force: bool = False) -> None:
-        """Closes the file; one that was open when it was given stays so unless ``force`` is true."""
+        """Closes the file. A file object of the caller stays open unless ``force`` is true."""
         if self._leave_open and not force:
             return
         if not self._is_closed:
-            # Lets go of it; batches that are still asked for have it until they have come.
+            # Drops our reference. Iterators over batches keep the file open until they end.
             self._is_closed, self._opened = True, None
         if self._own is not None:
             self._own.close()
@@ -355,13 +370,13 @@ class ParquetFile:
 
 
 class ParquetReader:
-    """What ``ParquetFile.reader`` is: columns by their numbers."""
+    """The type of ``ParquetFile.reader``, which identifies columns by their numbers."""
 
     def __init__(self, file: ParquetFile | None = None) -> None:
         self._file, self._threads, self._batch_size = file, True, 65536
 
     def open(self, source: Any, **options: Any) -> None:
-        """Opens a file."""
+        """Opens a file, with the options of :class:`ParquetFile`."""
         options.pop("use_memory_map", None)
         self._file = ParquetFile(source, **options)
 
@@ -372,12 +387,12 @@ class ParquetReader:
 
     metadata = property(lambda self: self._opened().metadata, doc="The footer.")
     schema_arrow = property(lambda self: self._opened().schema_arrow, doc="The Arrow schema.")
-    num_row_groups = property(lambda self: self._opened().num_row_groups, doc="How many row groups.")
-    closed = property(lambda self: self._file is None or self._file.closed, doc="Whether it was closed, or has not been opened.")
+    num_row_groups = property(lambda self: self._opened().num_row_groups, doc="Number of row groups.")
+    closed = property(lambda self: self._file is None or self._file.closed, doc="Whether the file was closed, or was never opened.")
 
     @property
     def column_paths(self) -> list[list[str]]:
-        """The names on the way to each column."""
+        """Paths of the columns, as lists of names."""
         return [list(column._leaf["path"]) for column in self._opened().schema]
 
     def _dotted(self) -> list[str]:
@@ -389,15 +404,15 @@ class ParquetReader:
             self._file.close(force=True)
 
     def set_use_threads(self, use_threads: bool) -> None:
-        """Whether several threads read."""
+        """Sets whether several threads read."""
         self._threads = use_threads
 
     def set_batch_size(self, batch_size: int) -> None:
-        """Rows in a batch."""
+        """Sets the number of rows in a batch."""
         self._batch_size = batch_size
 
     def column_name_idx(self, column_name: str) -> int:
-        """The number of the column of this path."""
+        """Returns the number of a column by its dotted path. Raises ``KeyError`` for an unknown one."""
         paths = self._dotted()
         if column_name not in paths:
             raise KeyError(column_name)
@@ -414,13 +429,13 @@ class ParquetReader:
     def read_row_group(
         self, i: int, column_indices: Sequence[int] | None = None, use_threads: bool = True
     ) -> pa.Table:
-        """Reads a row group."""
+        """Reads a row group, by its number."""
         return self._opened().read_row_group(i, self._paths(column_indices), use_threads)
 
     def read_row_groups(
         self, row_groups: Sequence[int], column_indices: Sequence[int] | None = None, use_threads: bool = True
     ) -> pa.Table:
-        """Reads row groups."""
+        """Reads row groups, by their numbers."""
         return self._opened().read_row_groups(row_groups, self._paths(column_indices), use_threads)
 
     def iter_batches(
@@ -430,32 +445,32 @@ class ParquetReader:
         column_indices: Sequence[int] | None = None,
         use_threads: bool = True,
     ) -> Iterator[pa.RecordBatch]:
-        """Reads batches as they are asked for."""
+        """Reads record batches lazily."""
         return self._opened().iter_batches(batch_size, row_groups, self._paths(column_indices), use_threads)
 
     def read_column(self, column_index: int) -> pa.ChunkedArray:
-        """Reads a field of the root, by its number among them."""
+        """Reads a top-level column, by its number among the top-level columns."""
         names = self.schema_arrow.names
         if not 0 <= column_index < len(names):
             raise pa.ArrowInvalid(f"Column index out of bounds (got {column_index}, should be between 0 and {len(names) - 1})")
-        # Others may have this name, or a field in them by this path.
+        # Other columns may have the same name, and the name may also be the path of a nested field.
         name = names[column_index]
         table = self._opened().read([name])
         found = [i for i, other in enumerate(table.column_names) if other == name]
         return table.column(found[names[:column_index].count(name)])
 
     def scan_contents(self, column_indices: Sequence[int] | None = None, batch_size: int = 65536) -> int:
-        """Reads columns and gives how many rows there were."""
+        """Reads columns and returns the number of rows."""
         return self._opened().scan_contents(self._paths(column_indices), batch_size)
 
 
 def open_file(source: bytes) -> ParquetFile:
-    """A file in memory."""
+    """Opens a file in memory."""
     return ParquetFile(pa.py_buffer(source))
 
 
 def index_columns(metadata: dict[bytes, bytes] | None, columns: Sequence[str]) -> list[str]:
-    """The columns that pandas has its index in, of those that are not wanted anyway. A range is in none."""
+    """Returns the index columns of pandas that are not among ``columns``. A range index has no column."""
     if not metadata or b"pandas" not in metadata:
         return []
     index = json.loads(metadata[b"pandas"].decode("utf8"))["index_columns"]
@@ -468,7 +483,7 @@ def _check_unit(unit: str | None) -> None:
 
 
 def _of_tiny_file(error: BaseException, input: Any) -> None:
-    """What pyarrow says of a file that is too short."""
+    """Raises pyarrow's error for a file that is too short."""
     message = getattr(error, "message", "")
     if "the shortest one has" in message:
         size = message.split(":")[1].split()[0]

@@ -1,4 +1,4 @@
-"""What pyarrow takes for a file: paths, URIs, filesystems, file objects, buffers."""
+"""Resolves what pyarrow accepts as a file: paths, URIs, filesystems, file objects, buffers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pyarrow as pa
 
 
 def is_path(source: Any) -> bool:
-    """Whether it is a path or a URI."""
+    """Returns whether it is a path or a URI."""
     return isinstance(source, (str, os.PathLike))
 
 
 def resolve(source: Any, filesystem: Any = None, memory_map: bool = False) -> tuple[Any, Any]:
-    """The filesystem and the path in it; ``None`` for file objects."""
+    """Returns the filesystem and the path in it; the filesystem is ``None`` for file objects."""
     from pyarrow.fs import _resolve_filesystem_and_path
 
     filesystem, path = _resolve_filesystem_and_path(source, filesystem, memory_map=memory_map)
@@ -23,14 +23,14 @@ def resolve(source: Any, filesystem: Any = None, memory_map: bool = False) -> tu
 
 
 def is_local(filesystem: Any) -> bool:
-    """Whether it has the files of this machine."""
+    """Returns whether it is the filesystem of this machine."""
     from pyarrow.fs import LocalFileSystem
 
     return filesystem is None or isinstance(filesystem, LocalFileSystem)
 
 
 def input_of(source: Any, filesystem: Any = None, memory_map: bool = False) -> tuple[Any, str | None, Any]:
-    """What our reader opens, its name, and a file that has to be closed in the end."""
+    """Returns what our reader opens, its name, and a file to close at the end."""
     if source is None:
         raise TypeError("'source' is None: a path or a file is wanted")
     if isinstance(source, pa.Buffer):
@@ -48,14 +48,14 @@ def input_of(source: Any, filesystem: Any = None, memory_map: bool = False) -> t
     if is_local(filesystem):
         if os.path.isdir(path):
             raise IsADirectoryError(f"Cannot open for reading: path '{path}' is a directory")
-        # Text: our reader would take what begins with a scheme for a URL.
+        # Not text: our reader would take a path that begins with a scheme for a URL.
         return _Path(os.fspath(path)), os.fspath(path), None
     file = filesystem.open_input_file(path)
     return file, path, file
 
 
 def output_of(where: Any, filesystem: Any = None) -> tuple[Any, str | None, Any]:
-    """What our writer writes to, its name, and a file that has to be closed in the end."""
+    """Returns what our writer writes to, its name, and a file to close at the end."""
     if where is None:
         raise TypeError("'where' is None: a path or a file is wanted")
     resolved, path = resolve(where, filesystem)
@@ -72,7 +72,7 @@ def output_of(where: Any, filesystem: Any = None) -> tuple[Any, str | None, Any]
 
 
 class _Path(os.PathLike[str]):
-    """A path of this machine, whatever it looks like."""
+    """A path on this machine, even if it looks like a URL."""
 
     def __init__(self, path: str) -> None:
         self._path = path

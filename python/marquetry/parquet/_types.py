@@ -1,4 +1,4 @@
-"""Arrow types that are changed as the arguments of pyarrow say."""
+"""Changes Arrow types according to the arguments of pyarrow."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import pyarrow as pa
 def map_fields(
     schema: pa.Schema, change: Callable[[pa.DataType], pa.DataType], inside_extensions: bool = False
 ) -> pa.Schema:
-    """A schema whose types, nested ones included, are changed from the inside out. Extension types stay, but for the text of
-    JSON, or with `inside_extensions` become what their values are stored as where that is changed."""
+    """Changes the types of a schema, including nested ones, from the inside out.
+
+    Extension types stay, except that the text of JSON changes. With `inside_extensions`, those whose storage type changes become their
+    storage type.
+    """
 
     def changed(field: pa.Field) -> pa.Field:
         data_type = map_type(field.type, change, inside_extensions)
@@ -23,7 +26,7 @@ def map_fields(
 def map_type(
     data_type: pa.DataType, change: Callable[[pa.DataType], pa.DataType], inside_extensions: bool = False
 ) -> pa.DataType:
-    """A type whose parts are changed, and then itself."""
+    """Changes the parts of a type, and then the type itself."""
     if isinstance(data_type, pa.BaseExtensionType):
         if not inside_extensions and not isinstance(data_type, pa.JsonType):
             return data_type
@@ -35,7 +38,7 @@ def map_type(
 
 
 def with_fields(data_type: pa.DataType, change: Callable[[pa.Field], pa.Field]) -> pa.DataType:
-    """A type whose fields, if it has some, are changed."""
+    """Changes the fields of a type, if it has any."""
     types = pa.types
     if types.is_struct(data_type):
         return pa.struct([change(field) for field in data_type])
@@ -54,7 +57,7 @@ def with_fields(data_type: pa.DataType, change: Callable[[pa.Field], pa.Field]) 
 
 
 def compliant(data_type: pa.DataType) -> pa.DataType:
-    """Lists and maps whose parts have the names that the format wants."""
+    """Gives the parts of a list or map the names that the format requires."""
     types = pa.types
     if types.is_map(data_type):
         key, item = data_type.key_field.with_name("key"), data_type.item_field.with_name("value")
@@ -63,12 +66,12 @@ def compliant(data_type: pa.DataType) -> pa.DataType:
 
 
 def named_entries(data_type: pa.DataType) -> pa.DataType:
-    """Maps whose entries have the names that the format wants, whatever those of lists are."""
+    """Gives the entries of a map the names that the format requires; leaves lists as they are."""
     return compliant(data_type) if pa.types.is_map(data_type) else data_type
 
 
 def chosen(binary_type: Any, list_type: Any) -> Callable[[pa.DataType], pa.DataType] | None:
-    """What the arguments of readers make of types; `None` if they are not given."""
+    """Returns how the arguments of readers change types; `None` if neither is given."""
     if binary_type is None and list_type is None:
         return None
     views = {"binary": pa.binary(), "large_binary": pa.large_binary(), "binary_view": pa.binary_view()}
@@ -95,13 +98,13 @@ def chosen(binary_type: Any, list_type: Any) -> Callable[[pa.DataType], pa.DataT
 
 
 def layout_of(binary_type: Any) -> str | None:
-    """The layout of byte strings that is asked for, in our reader's words; `None` if it is that of old."""
+    """Returns our reader's name for the requested layout of byte strings; `None` for 32-bit offsets."""
     layouts = {"large_binary": "large_utf8", "binary_view": "utf8_view"}
     return None if binary_type is None else layouts.get(str(binary_type))
 
 
 def without_extensions(schema: pa.Schema) -> pa.Schema:
-    """The types under extension types."""
+    """Replaces extension types by their storage types."""
 
     def plain(field: pa.Field) -> pa.Field:
         if isinstance(field.type, pa.BaseExtensionType):

@@ -1,4 +1,4 @@
-"""Files that are written, with the names of ``pyarrow.parquet``."""
+"""Writing files, with the names of ``pyarrow.parquet``."""
 
 from __future__ import annotations
 
@@ -26,9 +26,14 @@ _MOST_ROWS = 64 * 1024 * 1024
 
 
 class ParquetWriter:
-    """Writes a file in pieces: ``pyarrow.parquet.ParquetWriter`` by its arguments and methods.
+    """Writes a file in pieces, with the arguments and methods of ``pyarrow.parquet.ParquetWriter``.
 
-    On this machine the file has its name once it is closed: until then, and after an error, what was there before stays.
+    On this machine, a file appears under its name once it is closed. Until then, and after an error, an existing file stays.
+
+    - ``where``: a path or URI, or a file object.
+    - ``schema``: ``pyarrow.Schema`` of the tables.
+    - ``metadata_collector``: list to which ``close`` appends the footer. Default: none.
+    - other options: as in :func:`write_table`.
 
     >>> import marquetry.parquet as pq, pyarrow as pa
     >>> table = pa.table({"x": [1, 2, 3]})
@@ -71,7 +76,7 @@ class ParquetWriter:
         **options: Any,
     ) -> None:
         self.is_open = False
-        # None is the default, as it is to pyarrow.
+        # None means the default, as in pyarrow.
         version = "2.6" if version is None else version
         data_page_version = "1.0" if data_page_version is None else data_page_version
         write_statistics = True if write_statistics is None else write_statistics
@@ -109,7 +114,7 @@ class ParquetWriter:
             **_statistics(write_statistics, write_page_index, columns),
             **_options.page_limits(data_page_size, max_rows_per_page, write_batch_size, dictionary_pagesize_limit),
             "row_group_rows": _MOST_ROWS,
-            # It is among the pairs.
+            # The Arrow schema is among the key-value pairs.
             "arrow_schema": False,
             "checksums": bool(write_page_checksum),
             "sorting_columns": _sorting(sorting_columns),
@@ -126,7 +131,7 @@ class ParquetWriter:
             "content_defined_chunking": content_defined_chunking(use_content_defined_chunking),
         }
         self.where = where
-        # They are written at the end, each key once.
+        # The pairs are written at the end, each key once.
         self._pairs = stored_pairs(self.schema, store_schema)
         target, name, self.file_handle = output_of(where, filesystem)
         self._filesystem = filesystem
@@ -140,11 +145,11 @@ class ParquetWriter:
 
     @property
     def writer(self) -> _marquetry.Writer:
-        """The writer below."""
+        """The underlying writer."""
         return self._writer
 
     def write(self, table_or_batch: Any, row_group_size: int | None = None) -> None:
-        """Writes a table or a batch, as row groups of its own."""
+        """Writes a table or a batch as row groups of its own, of at most ``row_group_size`` rows. Default: 1,048,576."""
         if isinstance(table_or_batch, pa.RecordBatch):
             self.write_batch(table_or_batch, row_group_size)
         elif isinstance(table_or_batch, pa.Table):
@@ -153,11 +158,14 @@ class ParquetWriter:
             raise TypeError(type(table_or_batch))
 
     def write_batch(self, batch: Any, row_group_size: int | None = None) -> None:
-        """Writes a batch, as row groups of its own."""
+        """Writes a batch as row groups of its own, of at most ``row_group_size`` rows. Default: 1,048,576."""
         self.write_table(pa.Table.from_batches([batch], batch.schema), row_group_size)
 
     def write_table(self, table: Any, row_group_size: int | None = None) -> None:
-        """Writes a table, as row groups of ``row_group_size`` rows: default 1,048,576."""
+        """Writes a table as row groups of its own, of at most ``row_group_size`` rows. Default: 1,048,576.
+
+        Raises ``ValueError`` if the schema of the table differs from that of the writer.
+        """
         assert self.is_open
         if self.schema_changed:
             table = table.rename_columns(self.schema.names)
@@ -178,13 +186,13 @@ class ParquetWriter:
             raise
 
     def add_key_value_metadata(self, key_value_metadata: Any) -> None:
-        """Adds pairs, of a dictionary or a list, to the metadata of the file; a key that is there gets the new value."""
+        """Adds key-value pairs, from a dictionary or a list, to the metadata of the file. They replace existing values."""
         assert self.is_open
         pairs = dict(key_value_metadata or {})
         self._pairs.update((_bytes(key), _bytes(value)) for key, value in pairs.items())
 
     def close(self) -> None:
-        """Finishes the file."""
+        """Finishes and closes the file."""
         if self.is_open:
             try:
                 with as_pyarrow():
@@ -207,13 +215,13 @@ class ParquetWriter:
         self._after_failure()
 
     def _after_failure(self) -> None:
-        """Removes what is left of the file, unless it can be written on."""
+        """Removes what is left of the file, unless writing can continue."""
         self.is_open = self._writer.is_open
         if not self.is_open:
             self._remove()
 
     def _remove(self) -> None:
-        """Removes what is left of a file in another filesystem. On this machine nothing is left, and what was there before stays."""
+        """Removes what is left of a file in another filesystem. On this machine nothing is left, and an existing file stays."""
         if self.file_handle is None:
             return
         handle, self.file_handle = self.file_handle, None
@@ -235,11 +243,11 @@ def _bytes(text: Any) -> bytes:
 
 
 def _as(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The table with the fields of `schema`, which are of its types: with their metadata."""
+    """Returns the table with the fields of `schema`, which have the same types but their own metadata."""
     if not isinstance(table, pa.Table):
         raise TypeError(f"a pyarrow.Table is wanted, not {type(table).__name__}")
     if table.num_columns == 0:
-        # A table whose metadata is replaced has no rows any more; its batches keep theirs.
+        # Replacing the metadata of a table without columns loses its rows; batches keep theirs.
         return pa.Table.from_batches([batch.replace_schema_metadata(None) for batch in table.to_batches()], schema)
     return pa.Table.from_arrays(table.columns, schema=schema)
 
@@ -256,7 +264,7 @@ def _row_group_rows(rows: int | None) -> int:
 
 
 def _sorting(columns: Any) -> list[tuple[int, bool, bool]] | None:
-    """What sorting columns say, ours or pyarrow's."""
+    """Converts sorting columns, ours or pyarrow's, to tuples."""
     if columns is None:
         return None
     if not isinstance(columns, (list, tuple)) or not all(hasattr(column, "nulls_first") for column in columns):
@@ -275,7 +283,7 @@ def _statistics(write_statistics: Any, write_page_index: bool, columns: list[str
 
 
 class _Rules:
-    """What is written of types that a version of the format does not have."""
+    """The types that are written in place of those that a version of the format lacks."""
 
     def __init__(self, version: str, flavor: Any, int96: bool | None, coerce: Any, allow_truncated: bool) -> None:
         if version not in ("1.0", "2.4", "2.6"):
@@ -287,7 +295,7 @@ class _Rules:
         self.int96 = self.is_of_spark if int96 is None else int96
 
     def sanitized(self, schema: pa.Schema) -> tuple[pa.Schema, bool]:
-        """Names without what Spark does not take."""
+        """Replaces characters in names that Spark does not accept, and returns whether there were any."""
         if not self.is_of_spark:
             return schema, False
         names = [re.sub(r"[ ,;{}()\n\t=]", "_", name) for name in schema.names]
@@ -295,9 +303,9 @@ class _Rules:
         return pa.schema(fields, metadata=schema.metadata), names != schema.names
 
     def stored(self, schema: pa.Schema) -> pa.Schema:
-        """The schema as it is written."""
+        """Returns the schema as it is written."""
         stored = map_fields(schema, self._stored_type, inside_extensions=True)
-        # What is cast goes through lists.
+        # Columns that are cast become lists instead of list views.
         cast = {i for i, field in enumerate(stored) if not field.type.equals(schema.field(i).type)}
         lists = map_fields(stored, list_type, inside_extensions=True)
         return pa.schema([lists.field(i) if i in cast else field for i, field in enumerate(stored)], metadata=schema.metadata)
@@ -332,7 +340,7 @@ class _Rules:
         return "us" if unit == "ns" and self.version != "2.6" else unit
 
     def cast(self, table: pa.Table, schema: pa.Schema) -> pa.Table:
-        """A table as it is written; fails if a timestamp would lose something, unless that is allowed."""
+        """Casts a table to the written types. Fails if a timestamp would lose digits, unless truncation is allowed."""
         columns = [self._cast_column(*pair) for pair in zip(table.columns, schema.types)]
         return pa.Table.from_arrays(columns, schema=schema) if columns else table
 
@@ -344,7 +352,7 @@ class _Rules:
         return pa.chunked_array([converted(chunk, data_type, self._cast_values) for chunk in column.chunks], data_type)
 
     def _cast_values(self, values: Any, data_type: pa.DataType) -> Any:
-        # Times of day are cut off dates, whatever is allowed of timestamps.
+        # Dates lose their time of day, whether or not timestamps may be truncated.
         days = _whole_days(values.type)
         if not days.equals(values.type):
             values = values.cast(days, safe=False)
@@ -352,8 +360,10 @@ class _Rules:
 
 
 def _is_of_dictionaries(values: pa.DataType) -> bool:
-    """Whether a dictionary of such values is written as it is. Others are taken out of theirs: what extends them does not go along with a
-    dictionary, and what is nested has columns of its own."""
+    """Returns whether a dictionary of such values is written as a dictionary.
+
+    Other dictionaries are decoded: an extension type is lost within a dictionary, and nested values have columns of their own.
+    """
     return values.num_fields == 0 and not isinstance(values, (pa.BaseExtensionType, pa.DictionaryType))
 
 
@@ -396,8 +406,48 @@ def write_table(
     use_content_defined_chunking: Any = False,
     **kwargs: Any,
 ) -> None:
-    """Writes a table as a file. On this machine it has its name once it is whole, and after an error what was there before stays; in
-    other filesystems nothing is left of it then, and what was there before stays if the error is one of arguments. A table without rows has no row groups, as several readers fail at an empty one.
+    """Writes a table to a file.
+
+    On this machine, the file appears under its name once it is complete, and after an error an existing file stays. In other filesystems
+    an existing file stays only if the arguments are wrong; after another error there is no file. A table without rows gets no row group,
+    because several readers fail at empty ones.
+
+    Options "by column" are for all columns, or lists or dictionaries of dotted paths.
+
+    - ``table``: a ``pyarrow.Table``.
+    - ``where``: a path or URI, or a file object.
+    - ``row_group_size``: maximum number of rows of a row group. Default: 1,048,576.
+    - ``version``: version of the format, ``"1.0"``, ``"2.4"`` or ``"2.6"`` (the default). Before ``"2.6"`` timestamps in nanoseconds become
+      microseconds; in ``"1.0"`` unsigned 32-bit integers become signed 64-bit ones.
+    - ``use_dictionary``: whether to write dictionaries, by column. Default: true.
+    - ``compression``: codec, by column. Default: ``"snappy"``. With a dictionary, other columns are not compressed.
+    - ``write_statistics``: whether to write statistics, by column. Default: true.
+    - ``use_deprecated_int96_timestamps``: whether to write timestamps as INT96. Default: only with ``flavor="spark"``.
+    - ``coerce_timestamps``: unit to convert timestamps to, ``"ms"`` or ``"us"``. Default: their own.
+    - ``allow_truncated_timestamps``: whether converting timestamps may lose digits; otherwise that is an error. Default: false.
+    - ``data_page_size``: size at which a data page ends, in bytes. Default: 1 MiB.
+    - ``flavor``: ``"spark"`` for names and timestamps that Spark accepts. Default: none.
+    - ``filesystem``: filesystem of pyarrow or fsspec for the file. Default: that of the path.
+    - ``compression_level``: level of the codec, by column. Default: that of the codec.
+    - ``use_byte_stream_split``: whether to use the encoding BYTE_STREAM_SPLIT, by column. Default: false.
+    - ``column_encoding``: encoding, by column; requires ``use_dictionary=False`` for these columns. Default: none.
+    - ``data_page_version``: version of data page headers, ``"1.0"`` (the default) or ``"2.0"``.
+    - ``use_compliant_nested_type``: whether the elements of lists are named ``element``, as the format requires. Default: true.
+    - ``encryption_properties``: keys, made by :mod:`marquetry.parquet.encryption`. Default: not encrypted.
+    - ``write_batch_size``: maximum number of rows of a data page if ``data_page_size`` is 0; otherwise without effect.
+    - ``dictionary_pagesize_limit``: maximum size of a dictionary page, in bytes. Default: 1 MiB.
+    - ``store_schema``: whether to store the Arrow schema in the file. Default: true.
+    - ``write_page_index``: whether to write column indexes and offset indexes. Default: false.
+    - ``write_page_checksum``: whether pages get checksums. Default: false.
+    - ``sorting_columns``: list of :class:`SortingColumn` to record in the footer; rows are not sorted. Default: none.
+    - ``store_decimal_as_integer``: whether decimals of up to 18 digits are stored as integers. Default: false.
+    - ``write_time_adjusted_to_utc``: whether times of day are marked as adjusted to UTC. Default: false.
+    - ``max_rows_per_page``: maximum number of rows of a data page. Default: 20,000.
+    - ``bloom_filter_options``: dictionary from columns to true, or to a dictionary with the number of distinct values ``ndv`` and the false
+      positive probability ``fpp``. Default: none.
+    - ``use_content_defined_chunking``: whether pages end depending on their content; or a dictionary with ``min_chunk_size``,
+      ``max_chunk_size`` (in bytes) and optionally ``norm_level``. Default: false.
+    - ``metadata_collector``: list to which the footer is appended. Default: none.
 
     >>> import marquetry.parquet as pq, pyarrow as pa
     >>> pq.write_table(pa.table({"x": [1, 2, 3]}), FOLDER + "/t.parquet", compression="zstd")
@@ -434,24 +484,31 @@ def write_table(
 
 
 def _take_back(handle: Any, where: Any, filesystem: Any) -> None:
-    """Removes a file that was begun in another filesystem. It is closed before: many show a file when it is closed, and it would be later."""
+    """Removes an unfinished file from another filesystem. Closes it first: in many filesystems it appears only then."""
     try:
         handle.close()
     except Exception:
-        # What has failed before is told.
+        # The earlier error is the one to report.
         pass
     try:
         resolved, path = resolve(where, filesystem)
         resolved.delete_file(path)
     except (OSError, ValueError):
-        # It may never have been there.
+        # The file may never have existed.
         pass
 
 
 def write_metadata(
     schema: Any, where: Any, metadata_collector: Any = None, filesystem: Any = None, **kwargs: Any
 ) -> None:
-    """Writes a file that has nothing but a footer: ``_common_metadata``, or with the footers of other files ``_metadata``."""
+    """Writes a file with nothing but a footer: ``_common_metadata``, or ``_metadata`` with the row groups of other files.
+
+    - ``schema``: ``pyarrow.Schema`` of the files.
+    - ``where``: a path or URI, or a file object.
+    - ``metadata_collector``: list of footers whose row groups are added. Default: none.
+    - ``filesystem``: filesystem of pyarrow or fsspec for the file. Default: that of the path.
+    - other options: those of :class:`ParquetWriter`.
+    """
     out = io.BytesIO()
     with ParquetWriter(out, schema, **kwargs):
         pass

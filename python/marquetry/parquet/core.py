@@ -1,4 +1,4 @@
-"""Functions and classes of ``pyarrow.parquet``, read and written by Marquetry."""
+"""The functions and classes of ``pyarrow.parquet``, implemented with Marquetry."""
 
 from __future__ import annotations
 
@@ -54,8 +54,28 @@ def read_table(
     page_checksum_verification: bool = False,
     arrow_extensions_enabled: bool = True,
 ) -> Any:
-    """Reads a file, a folder or a list of files as one ``pyarrow.Table``. ``columns`` are names, or a dictionary of names and the
-    expressions that make them.
+    """Reads a file, a directory or a list of files as one ``pyarrow.Table``.
+
+    - ``source``: a path or URI of a file or directory, a list of paths, a file object, or a ``pyarrow.Buffer``.
+    - ``columns``: names of columns; or a dictionary from names to the expressions that compute them. Default: all.
+    - ``use_threads``: whether several threads decode columns. Default: true.
+    - ``schema``: ``pyarrow.Schema`` to read the files as. Default: that of the first file.
+    - ``use_pandas_metadata``: whether to read the index columns of pandas, too. Default: false.
+    - ``read_dictionary``: names of columns to read as dictionaries. Default: none.
+    - ``binary_type``, ``list_type``: pyarrow types of byte strings and text, and of lists, if the file stores no Arrow schema. Default:
+      32-bit offsets.
+    - ``partitioning``: ``"hive"`` (the default) for directories named ``key=value``, a ``Partitioning`` or a list of names, or ``None``.
+    - ``filesystem``: filesystem of pyarrow or fsspec with the files. Default: that of the path.
+    - ``filters``: rows to read, as tuples, lists of tuples, or a pyarrow expression. Default: all.
+    - ``ignore_prefixes``: beginnings of names of files to ignore in directories. Default: ``.`` and ``_``.
+    - ``coerce_int96_timestamp_unit``: unit of INT96 timestamps, ``s``, ``ms``, ``us`` or ``ns``. Default: ``ns``; timestamps that it cannot
+      hold are null then, with a warning.
+    - ``decryption_properties``: keys of encrypted files, made by :mod:`marquetry.parquet.encryption`. Default: none.
+    - ``thrift_string_size_limit``, ``thrift_container_size_limit``, ``schema_depth_limit``: maximum length of strings and lists in a
+      footer, and maximum depth of a schema. Default: limits of our own.
+    - ``page_checksum_verification``: whether pages are checked against their checksums. Default: false.
+    - ``arrow_extensions_enabled``: whether columns may get extension types of Arrow. Default: true.
+    - ``memory_map``, ``buffer_size``, ``pre_buffer``: accepted, without effect.
 
     >>> import marquetry.parquet as pq
     >>> pq.read_table(WINES, columns=["name"], filters=[("year", ">=", 2020)]).column_names
@@ -114,7 +134,7 @@ def _read_one_file(
 
 
 def read_pandas(source: Any, columns: Any = None, **kwargs: Any) -> Any:
-    """Reads a table with the columns that pandas has its index in."""
+    """Reads a table with the index columns of pandas. The other arguments are those of :func:`read_table`."""
     return read_table(source, columns=columns, use_pandas_metadata=True, **kwargs)
 
 
@@ -125,7 +145,7 @@ def read_metadata(
     filesystem: Any = None,
     arrow_extensions_enabled: bool = True,
 ) -> FileMetaData:
-    """Reads the footer of a file.
+    """Reads the footer of a file. The arguments are as in :func:`read_table`.
 
     >>> import marquetry.parquet as pq
     >>> pq.read_metadata(WINES).num_row_groups
@@ -145,7 +165,7 @@ def read_schema(
     filesystem: Any = None,
     arrow_extensions_enabled: bool = True,
 ) -> Any:
-    """Reads the Arrow schema of a file.
+    """Reads the Arrow schema of a file. The arguments are as in :func:`read_table`.
 
     >>> import marquetry.parquet as pq
     >>> pq.read_schema(WINES).field("year").type

@@ -1,4 +1,4 @@
-"""``pyarrow.parquet.encryption``: the names of :mod:`marquetry.encryption`."""
+"""A drop-in replacement for ``pyarrow.parquet.encryption``, with the names of :mod:`marquetry.encryption`."""
 
 from __future__ import annotations
 
