@@ -143,7 +143,7 @@ def create(target: Any, schema: Any, **options: Any) -> Writer:
       not sorted. Default: none.
     - ``key_values``: dictionary of texts for the metadata of the file. Default: none.
     - ``compat``: readers for which encodings are chosen: ``"maximum"``, ``"modern"`` (the default) or ``"latest"``.
-    - ``threads``: number of threads that encode columns, at least 1. Default: 1.
+    - ``threads``: number of threads that encode columns; 0 means one per processor. Default: 1.
     - ``memory_limit``: bytes of finished pages in memory, past which pages go to a temporary file. Default: unlimited.
     - ``arrow_schema``: whether the Arrow schema is stored in the file. Default: true. Without it a reader gets durations as integers,
       timestamps of any zone in UTC, dictionaries as their values, and extension types unknown to Parquet, such as ``arrow.bool8``, as

@@ -134,7 +134,11 @@ fn of_file(options: &Options<'_>, mut out: WriterPropertiesBuilder) -> PyResult<
     if let Some(compat) = options.parsed("compat", compat)? {
         out = out.set_compat(compat);
     }
-    out = out.set_threads(options.take("threads")?.unwrap_or(1));
+    out = out.set_threads(match options.take("threads")? {
+        None => 1,
+        Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
+        Some(threads) => threads,
+    });
     if let Some(bytes) = options.take("memory_limit")? {
         out = out.set_memory_limit(Some(bytes));
     }

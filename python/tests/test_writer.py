@@ -167,3 +167,13 @@ def test_dates_are_appended_as_the_file_has_them(tmp_path: pathlib.Path, by: str
     marquetry.append(path, dates())
     assert theirs.ParquetFile(path).schema_arrow.equals(before)
     assert pa.table(marquetry.open(path).read())["d"].to_pylist() == DAYS + DAYS
+
+
+def test_threads_make_no_other_file() -> None:
+    rows = pa.table({"a": range(10_000), "b": [str(i) for i in range(10_000)]})
+    files = []
+    for threads in (0, 1, 2):
+        out = io.BytesIO()
+        marquetry.write(rows, out, threads=threads)
+        files.append(out.getvalue())
+    assert files[0] == files[1] == files[2]
