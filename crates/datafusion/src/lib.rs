@@ -149,6 +149,7 @@ mod filter;
 mod footer_cache;
 mod format;
 mod grouping_sets;
+mod guarded_cases;
 mod literal;
 mod lossy_casts;
 mod lossy_conditions;
