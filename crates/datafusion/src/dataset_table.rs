@@ -5,7 +5,7 @@ use crate::dataset_scan::DatasetScan;
 use crate::error::of;
 use crate::nested_layout::without_nested_views;
 use crate::predicate::{Translated, Translator};
-use arrow_schema::SchemaRef;
+use arrow_schema::{Field, Fields, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Statistics, internal_err, stats::Precision};
 use datafusion::error::{DataFusionError, Result};
@@ -123,14 +123,17 @@ impl DatasetTable {
 
     /// Has each query ask `list` whether there are other files by now: for a table that outlives them. It gives the table of those that
     /// there are, or `None` where they are those that it gave last, or that this table was made of. The columns stay those of this table;
-    /// a column that the files have no more is null.
+    /// a column that the files have no more is null. All may have nulls, whatever the files of now require.
     #[must_use]
     pub fn listed_anew(
         self,
         list: impl Fn() -> BoxFuture<'static, Result<Option<DatasetTable>>> + Send + Sync + 'static,
     ) -> Self {
         let newest = Arc::new(Mutex::new(self.known.clone()));
-        DatasetTable { anew: Some(Anew { list: Arc::new(list), newest }), ..self }
+        let fields = self.schema.fields().iter();
+        let fields = fields.map(|field| Arc::new(Field::clone(field).with_nullable(true)));
+        let schema = Schema::new_with_metadata(fields.collect::<Fields>(), self.schema.metadata().clone());
+        DatasetTable { schema: Arc::new(schema), anew: Some(Anew { list: Arc::new(list), newest }), ..self }
     }
 
     fn translate(&self, filter: &Expr) -> Option<Translated> {

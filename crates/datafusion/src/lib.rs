@@ -146,6 +146,7 @@ mod file_plan;
 mod file_request;
 mod file_sequence;
 mod filter;
+mod folder_table;
 mod footer_cache;
 mod format;
 mod grouping_sets;
@@ -200,6 +201,7 @@ mod writer_properties;
 
 pub use dataset_table::DatasetTable;
 pub use factory::MarquetryFormatFactory;
+pub use folder_table::FolderTable;
 pub use format::MarquetryFormat;
 pub use options::FormatOptions;
 pub use register::{register, register_builder};

@@ -6,7 +6,7 @@ use super::opened::{Files, Opened};
 use super::summary;
 use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use crate::evolution::{Evolution, MatchBy};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, Fields, SchemaRef};
 use marquetry_base::{Error, Result};
 use marquetry_core::io::read_metadata;
 use marquetry_core::predicate::Predicate;
@@ -110,6 +110,26 @@ impl<S: ?Sized> Dataset<S> {
     /// The files, in the order in which they are read.
     pub fn files(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.choice.files.iter().map(|file| file.path.as_path())
+    }
+
+    /// The keys of the partitions as columns, in the order in which they first occur: with the types of their values in all files, and
+    /// nullable where a file has none. No file is opened. Fails where a file is in no partition of a key that others have, unless
+    /// [`union_by_name`](Self::union_by_name) or [`evolve`](Self::evolve) is told.
+    pub fn partition_fields(&self) -> Result<Fields> {
+        self.choice.key_fields()
+    }
+
+    /// What the directories on the way to each of the [files](Self::files) say of a key; `None` where they say nothing, and of null.
+    ///
+    /// ```
+    /// # use marquetry_arrow::dataset::Dataset;
+    /// # let open = |_: &std::path::Path| unreachable!("no file is opened");
+    /// let events = Dataset::from_files(["day=1/a", "day=__HIVE_DEFAULT_PARTITION__/b", "day=a%20b/c"], open)?;
+    /// assert_eq!(events.partition_texts("day").collect::<Vec<_>>(), [Some("1"), None, Some("a b")]);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn partition_texts<'a>(&'a self, key: &'a str) -> impl ExactSizeIterator<Item = Option<&'a str>> {
+        self.choice.files.iter().map(move |file| file.partition(key).flatten())
     }
 
     /// How each file is read. Default: text as views, INT96 timestamps in a unit that holds those of all files, which
