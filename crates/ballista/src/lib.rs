@@ -17,7 +17,6 @@
 //! codecs             codecs of plans: ours first, then Ballista's
 //! describe           serializes DESCRIBE
 //! empty_relations    serializes relations that have columns and no rows
-//! named_files        tables by file name
 //! refused_settings   settings with which queries never end, and queries that have no tasks
 //! session            sessions of scheduler, executors and clients
 //! single_task_joins  joins that need all rows of both sides
@@ -26,7 +25,6 @@
 mod codecs;
 mod describe;
 mod empty_relations;
-mod named_files;
 mod refused_settings;
 mod session;
 mod single_task_joins;

@@ -3,7 +3,6 @@
 use crate::codecs::{logical_codec, physical_codec};
 use crate::describe::DescribedTables;
 use crate::empty_relations::EmptyRelations;
-use crate::named_files::with_named_files;
 use crate::refused_settings::{self, RefusedSettings};
 use crate::single_task_joins::SingleTaskJoins;
 use ballista_core::extension::{
@@ -17,7 +16,7 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use marquetry_datafusion::{SerialisableTables, without_constraints};
-use marquetry_sql::{Stores, with_right_answers};
+use marquetry_sql::{Stores, with_right_answers, with_sent_folder_tables};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -88,7 +87,7 @@ pub fn client(address: &str) -> Result<SessionContext> {
     let mut state = own.upgrade_for_ballista(format!("http://{address}"))?;
     // The upgrade dropped Marquetry's functions.
     functions.into_values().try_for_each(|function| state.register_udf(function).map(drop))?;
-    let ctx = with_named_files(SessionContext::new_with_state(state));
+    let ctx = with_sent_folder_tables(SessionContext::new_with_state(state));
     ctx.add_analyzer_rule(Arc::new(RefusedSettings));
     ctx.add_optimizer_rule(Arc::new(DescribedTables));
     ctx.add_optimizer_rule(Arc::new(EmptyRelations));

@@ -17,6 +17,7 @@ use datafusion::physical_expr::expressions::{UnKnownColumn, lit};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, PartitionMode};
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::statistics::StatisticsContext;
@@ -113,7 +114,19 @@ fn as_planned(join: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn Execut
 fn with_right_side_whole(join: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
     let mut sides: Vec<_> = join.children().into_iter().cloned().collect();
     let Some(right) = sides.last_mut() else { return Ok(Transformed::no(join)) };
-    *right = Arc::new(RepartitionExec::try_new(right.clone(), Partitioning::Hash(vec![lit(0)], 1))?);
+    *right = match right.schema().fields().is_empty() {
+        // QUIRK: an exchange by keys fails at rows without columns, those of `EXISTS`.
+        true => {
+            let numbered = ProjectionExec::try_new([(lit(0), "0".to_owned())], right.clone())?;
+            let no_columns: [(Arc<dyn PhysicalExpr>, String); 0] = [];
+            Arc::new(ProjectionExec::try_new(no_columns, in_one_partition(Arc::new(numbered))?)?)
+        }
+        false => in_one_partition(right.clone())?,
+    };
     let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
     Ok(Transformed::yes(join.replace_children(sides, anew)?))
+}
+
+fn in_one_partition(rows: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    Ok(Arc::new(RepartitionExec::try_new(rows, Partitioning::Hash(vec![lit(0)], 1))?))
 }

@@ -5,7 +5,7 @@ use crate::dataset_scan::DatasetScan;
 use crate::error::of;
 use crate::nested_layout::without_nested_views;
 use crate::predicate::{Translated, Translator};
-use arrow_schema::SchemaRef;
+use arrow_schema::{Field, Fields, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Statistics, internal_err, stats::Precision};
 use datafusion::error::{DataFusionError, Result};
@@ -124,14 +124,18 @@ impl DatasetTable {
 
     /// Has each query call `list`, so that a table that outlives its files sees the current ones. `list` returns a
     /// table of the current files, or `None` if they are those that it returned last, or that this table was made of.
-    /// The columns stay those of this table; a column that the files no longer have is null.
+    /// The columns stay those of this table, and all become nullable, whatever the current files require; a column that
+    /// the files no longer have is null.
     #[must_use]
     pub fn listed_anew(
         self,
         list: impl Fn() -> BoxFuture<'static, Result<Option<DatasetTable>>> + Send + Sync + 'static,
     ) -> Self {
         let newest = Arc::new(Mutex::new(self.known.clone()));
-        DatasetTable { anew: Some(Anew { list: Arc::new(list), newest }), ..self }
+        let fields = self.schema.fields().iter();
+        let fields = fields.map(|field| Arc::new(Field::clone(field).with_nullable(true)));
+        let schema = Schema::new_with_metadata(fields.collect::<Fields>(), self.schema.metadata().clone());
+        DatasetTable { schema: Arc::new(schema), anew: Some(Anew { list: Arc::new(list), newest }), ..self }
     }
 
     fn translate(&self, filter: &Expr) -> Option<Translated> {

@@ -15,6 +15,7 @@ use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanC
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
+use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, cast, ident, lit, when};
 use datafusion::physical_plan::{ExecutionPlan, Partitioning};
@@ -34,7 +35,7 @@ pub(crate) struct PartitionKeys {
 pub(crate) struct Conditions(Arc<dyn Any + Send + Sync>);
 
 impl Conditions {
-    fn new(conditions: Vec<Expr>) -> Self {
+    pub(crate) fn new(conditions: Vec<Expr>) -> Self {
         Conditions(Arc::new(conditions))
     }
 
@@ -54,7 +55,6 @@ impl PartitionKeys {
         self.table.table_partition_cols()
     }
 
-    #[cfg(feature = "proto")]
     pub(crate) fn files(&self) -> &SchemaRef {
         self.table.file_schema()
     }
@@ -133,9 +133,8 @@ impl PartitionKeys {
             partitioning.filter(|by| matches!(by, Partitioning::Hash(..)) && has_own_keys(&groups));
         // A limit may have left files out.
         let are_all = listed.statistics().num_rows.is_exact() != Some(false);
-        let source = format.file_source(self.table.clone());
-        let scan = FileScanConfigBuilder::new(listed.object_store_url.clone(), source)
-            .with_file_groups(groups)
+        let scan = self
+            .scan_of(groups, &listed.object_store_url, format)
             .with_statistics(if are_all { known } else { known.to_inexact() })
             .with_projection_indices(projection)?
             .with_limit(listed.limit)
@@ -144,14 +143,26 @@ impl PartitionKeys {
         Ok(Some(scan.build()))
     }
 
-    fn typed(&self, group: &FileGroup) -> Result<FileGroup> {
+    /// The scan of files that have keys of their types.
+    pub(crate) fn scan_of(
+        &self,
+        groups: Vec<FileGroup>,
+        store: &ObjectStoreUrl,
+        format: &dyn FileFormat,
+    ) -> FileScanConfigBuilder {
+        FileScanConfigBuilder::new(store.clone(), format.file_source(self.table.clone()))
+            .with_file_groups(groups)
+    }
+
+    /// Files whose keys are text, with keys of their types.
+    pub(crate) fn typed(&self, group: &FileGroup) -> Result<FileGroup> {
         let files = group.iter().map(|file| self.typed_file(file.clone())).collect::<Result<Vec<_>>>()?;
         let known = self.merged(files.iter().filter_map(|file| file.statistics.as_deref()))?;
         Ok(FileGroup::new(files).with_statistics(Arc::new(known)))
     }
 
     /// Merges statistics of files or of groups.
-    fn merged<'a>(&self, known: impl Iterator<Item = &'a Statistics>) -> Result<Statistics> {
+    pub(crate) fn merged<'a>(&self, known: impl Iterator<Item = &'a Statistics>) -> Result<Statistics> {
         Statistics::try_merge_iter_with_ndv_fallback(known, self.table(), NdvFallback::Max)
     }
 

@@ -3,6 +3,7 @@
 use crate::aggregate_bounds::AggregateBounds;
 use crate::factory::MarquetryFormatFactory;
 use crate::grouping_sets::GroupingSets;
+use crate::guarded_cases::{self, GuardedCases};
 use crate::lossy_conditions::LossyConditions;
 use crate::null_aware_in::{self, NullAwareIn};
 use crate::partition_spellings::PartitionSpellings;
@@ -46,6 +47,8 @@ use std::sync::Arc;
 /// - A union has the extension types on which its inputs agree, such as UUID or a GEOMETRY with its reference system,
 ///   and no others.
 /// - `x NOT IN (SELECT ..)` is NULL where SQL says so, also among other conditions: DataFusion makes it true there.
+/// - `CASE` and `COALESCE` evaluate a part only for the rows that reach it: `CASE WHEN i = 0 THEN false ELSE 10 / i > 2
+///   END` never divides by zero. DataFusion makes AND and OR of it, and evaluates both sides.
 /// - `ON` of an outer join accepts `x IN (SELECT ..)` and `EXISTS (SELECT ..)` on the side whose rows are all
 ///   preserved, and so do the columns of `SELECT` and the arguments of aggregates.
 /// - `GROUPING SETS`, `ROLLUP` and `CUBE` give each group once, and `ORDER BY` sorts them, whatever is known of their
@@ -94,6 +97,9 @@ pub fn register(ctx: &SessionContext) -> Result<()> {
     if !state.analyzer().rules.iter().any(|rule| rule.name() == null_aware_in::NAME) {
         state.add_analyzer_rule(Arc::new(NullAwareIn));
     }
+    if !state.analyzer().rules.iter().any(|rule| rule.name() == guarded_cases::NAME) {
+        state.add_analyzer_rule(Arc::new(GuardedCases));
+    }
     if !state.physical_optimizers().iter().any(|rule| rule.name() == unused_order::NAME) {
         *state = with_rules(state.clone())?;
     }
@@ -128,6 +134,7 @@ pub fn register_builder(mut builder: SessionStateBuilder) -> SessionStateBuilder
     analyzer.rules.push(Arc::new(UnionTypes));
     analyzer.rules.push(Arc::new(TimestampComparisons));
     analyzer.rules.push(Arc::new(NullAwareIn));
+    analyzer.rules.push(Arc::new(GuardedCases));
     with_conditions(&mut builder.optimizer().get_or_insert_default().rules);
     let rules = &mut builder.physical_optimizers().get_or_insert_default().rules;
     unique_names(rules);

@@ -12,6 +12,7 @@ use marquetry_base::{Error, ErrorKind, url_without_secrets};
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore};
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// The files below a folder of a store of this session, or those that match a pattern of `*`, `**`, `?` and `[]`, as a
@@ -76,14 +77,16 @@ pub async fn dataset_in_store(url: &str, runtime: &RuntimeEnv) -> Result<Dataset
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct FilesInStore {
     store: Arc<dyn ObjectStore>,
     root: String,
     path: Path,
+    url: String,
     /// The URL without passwords.
     shown: String,
     objects: Vec<ObjectMeta>,
+    /// How many of the first folders of all names are called by no key.
+    passed: usize,
 }
 
 impl FilesInStore {
@@ -97,7 +100,22 @@ impl FilesInStore {
         let path = Path::from_url_path(path).map_err(|error| DataFusionError::External(Box::new(error)))?;
         let objects =
             listed(&*store, &path).await.map_err(|error| of(failed(error).in_file(shown.clone())))?;
-        Ok(FilesInStore { store, root: root.to_owned(), path, shown, objects })
+        Ok(FilesInStore {
+            store,
+            root: root.to_owned(),
+            path,
+            url: url.to_owned(),
+            shown,
+            objects,
+            passed: 0,
+        })
+    }
+
+    /// The same, with the first so many folders of all names called by no key, however they are called: those that nobody has named, as
+    /// a path was given that begins in the working directory. Names of files in the dataset go without them.
+    #[must_use]
+    pub fn passing_over(self, folders: usize) -> Self {
+        FilesInStore { passed: folders, ..self }
     }
 
     /// All listed objects, sorted by name, including files that are not part of the dataset.
@@ -114,17 +132,10 @@ impl FilesInStore {
     ///
     /// Fails if the pattern is invalid, or if no file matches.
     pub fn dataset(&self) -> Result<Dataset<dyn AsyncSource>> {
-        let names = self.objects.iter().map(|meta| meta.location.as_ref());
-        let names = files_among(self.path.as_ref(), names).map_err(of)?;
-        if names.is_empty() {
-            let error = Error::new(ErrorKind::NotFound, "there is no such file");
-            return Err(of(error.in_file(self.shown.clone())));
-        }
-        let root = &self.root;
-        let url_of = |name: &str| format!("{root}/{name}");
-        let files: Vec<String> = names.into_iter().map(url_of).collect();
-        let listed: HashMap<String, ObjectMeta> =
-            self.objects.iter().map(|meta| (url_of(meta.location.as_ref()), meta.clone())).collect();
+        let listed = self.files()?.into_iter().map(|meta| (self.name(meta), meta.clone()));
+        let listed: Vec<(String, ObjectMeta)> = listed.collect();
+        let files: Vec<String> = listed.iter().map(|(name, _)| name.clone()).collect();
+        let listed: HashMap<String, ObjectMeta> = listed.into_iter().collect();
         let store = self.store.clone();
         let open = move |path: &std::path::Path| {
             let meta = path.to_str().and_then(|path| listed.get(path));
@@ -132,6 +143,51 @@ impl FilesInStore {
             Ok(Arc::new(StoreFile::new(store.clone(), meta.clone())) as Arc<dyn AsyncSource>)
         };
         Dataset::from_async_files(files, open).map_err(of)
+    }
+
+    /// The files that are meant, in the order of the [dataset](Self::dataset).
+    pub(crate) fn files(&self) -> Result<Vec<&ObjectMeta>> {
+        let names = self.objects.iter().map(|meta| meta.location.as_ref());
+        let names = files_among(self.path.as_ref(), names).map_err(of)?;
+        if names.is_empty() {
+            let error = Error::new(ErrorKind::NotFound, "there is no such file");
+            return Err(of(error.in_file(self.shown.clone())));
+        }
+        let listed: HashMap<&str, &ObjectMeta> =
+            self.objects.iter().map(|meta| (meta.location.as_ref(), meta)).collect();
+        Ok(names.into_iter().filter_map(|name| listed.get(name).copied()).collect())
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn ObjectStore> {
+        &self.store
+    }
+
+    pub(crate) fn store_url(&self) -> Result<ObjectStoreUrl> {
+        ObjectStoreUrl::parse(&self.root)
+    }
+
+    /// What was listed.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) fn passed(&self) -> usize {
+        self.passed
+    }
+
+    /// What the dataset calls a file.
+    fn name(&self, file: &ObjectMeta) -> String {
+        match self.passed {
+            0 => format!("{}/{}", self.root, file.location),
+            passed => file.location.as_ref().splitn(passed + 1, '/').last().unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+impl fmt::Debug for FilesInStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("FilesInStore");
+        shown.field("url", &self.shown).field("objects", &self.objects).finish_non_exhaustive()
     }
 }
 

@@ -1,9 +1,11 @@
 //! Serialization of plans, for engines that run in several processes.
 
 mod envelope;
+mod folder_message;
 mod format_message;
 mod logical_codec;
 mod options_message;
+mod partition_column;
 mod physical_codec;
 mod scan_message;
 mod serialisable;

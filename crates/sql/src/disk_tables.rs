@@ -2,7 +2,7 @@
 
 use crate::file_url::{exact_name, is_of_wildcards};
 use crate::files_table::FilesTable;
-use crate::lookup::{Lookup, has_another_format, is_for_datasets, is_partitioned, of};
+use crate::lookup::{Lookup, Use, has_another_format, is_for_datasets, is_partitioned, of};
 use datafusion::catalog::Session;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::error::{DataFusionError, Result};
@@ -23,6 +23,7 @@ pub(crate) async fn on_disk(
     path: PathBuf,
     session: &dyn Session,
     format: Arc<dyn FileFormat>,
+    use_of: Use,
 ) -> Result<Lookup> {
     let is_ours = path.is_dir() || is_pattern(&path) || path.is_file() && is_named_parquet(&path);
     if !is_ours {
@@ -30,7 +31,7 @@ pub(crate) async fn on_disk(
     }
     let listed = {
         let path = path.clone();
-        spawn_blocking(move || listed(&path)).await.map_err(joined)??
+        spawn_blocking(move || listed(&path, use_of)).await.map_err(joined)??
     };
     match listed {
         Listed::Files => {}
@@ -38,12 +39,12 @@ pub(crate) async fn on_disk(
         Listed::Other => return Ok(Lookup::Other(name.to_owned())),
         Listed::Nothing(why) => return Ok(Lookup::Nothing(DataFusionError::Plan(format!("{name}: {why}")))),
     }
-    match FilesTable::try_new(path.clone(), files_at, format, session).await {
+    match FilesTable::try_new(path.clone(), files_at, format, session, use_of).await {
         Ok(table) => Ok(Lookup::table(table)),
         Err(error) if is_for_datasets(&error) => {
             // Keys in the path that was named are no columns, as in the table above.
             let files = move || Ok(Dataset::open([&path]).map_err(of)?.partitions(false));
-            let table = spawn_blocking(move || united_anew(files)).await.map_err(joined)??;
+            let table = spawn_blocking(move || united_for(use_of, files)).await.map_err(joined)??;
             Ok(Lookup::table(table))
         }
         Err(error) => Err(error),
@@ -53,6 +54,17 @@ pub(crate) async fn on_disk(
 /// A table with the columns of all files, united by name.
 fn united(files: Dataset) -> Result<DatasetTable> {
     DatasetTable::try_new(files.union_by_name(true))
+}
+
+/// As [`united`], of the files that `list` returns. If the table outlives its statement, each query lists them anew.
+fn united_for(
+    use_of: Use,
+    list: impl Fn() -> Result<Dataset> + Send + Sync + 'static,
+) -> Result<DatasetTable> {
+    match use_of {
+        Use::Once => united(list()?),
+        _ => united_anew(list),
+    }
 }
 
 /// As [`united`], but each query lists the files anew.
@@ -105,7 +117,7 @@ enum Listed {
     Nothing(String),
 }
 
-fn listed(path: &Path) -> Result<Listed> {
+fn listed(path: &Path, use_of: Use) -> Result<Listed> {
     if path.is_file() {
         return check_size(path).map(|()| Listed::Files);
     }
@@ -127,7 +139,7 @@ fn listed(path: &Path) -> Result<Listed> {
     };
     if is_partitioned(above, &files) {
         let path = path.to_owned();
-        let table = united_anew(move || Dataset::open([&path]).map_err(of))?;
+        let table = united_for(use_of, move || Dataset::open([&path]).map_err(of))?;
         return Ok(Listed::Partitioned(Box::new(table)));
     }
     files.files().try_for_each(check_size)?;

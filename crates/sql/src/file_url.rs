@@ -5,6 +5,7 @@ use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::LogicalPlan;
 pub(crate) use marquetry_arrow::dataset::is_of_wildcards;
+use marquetry_arrow::dataset::is_pattern;
 use marquetry_base::url_without_secrets;
 use std::path::{Component, Path};
 use url::Url;
@@ -22,6 +23,20 @@ pub(crate) fn url_of_file(path: &Path) -> Option<ListingTableUrl> {
 /// The URL of a folder; `None` if stores accept no such name.
 pub(crate) fn url_of_folder(path: &Path) -> Option<ListingTableUrl> {
     ListingTableUrl::try_new(url(&path.canonicalize().ok()?, true)?, None).ok()
+}
+
+/// The URL of what is below a folder, or of a pattern, and how many of its first folders are those of the working directory; `None` of
+/// what is neither.
+pub(crate) fn url_of_files(path: &Path) -> Option<(String, usize)> {
+    let url = match path.is_dir() {
+        true => url_of_folder(path)?.as_str().to_owned(),
+        false if is_pattern(path) => url(path, false)?.into(),
+        false => return None,
+    };
+    let names = |path: &Path| path.components().filter(|part| matches!(part, Component::Normal(_))).count();
+    let all = names(&Url::parse(&url).ok()?.to_file_path().ok()?);
+    let passed = if path.is_absolute() { 0 } else { all.saturating_sub(names(path)) };
+    Some((url, passed))
 }
 
 fn url(path: &Path, is_folder: bool) -> Option<Url> {

@@ -3,7 +3,8 @@
 //! QUIRK: the listings of DataFusion leave out files with `=` in their names, which they take for partitions.
 
 use crate::file_url::{url_of_file, url_of_folder};
-use datafusion::arrow::datatypes::SchemaRef;
+use crate::lookup::Use;
+use datafusion::arrow::datatypes::{Field, Fields, Schema, SchemaRef};
 use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
 use datafusion::datasource::TableType;
 use datafusion::datasource::file_format::FileFormat;
@@ -57,6 +58,7 @@ impl FilesTable {
         list: List,
         format: Arc<dyn FileFormat>,
         session: &dyn Session,
+        use_of: Use,
     ) -> Result<Self> {
         let files = list(&path)?;
         let urls = urls(&files)?;
@@ -72,6 +74,7 @@ impl FilesTable {
             Some(url) => Some(listing(vec![url], &format.get_ext(), &format, schema.clone())?),
             None => None,
         };
+        let schema = if use_of == Use::Stays { with_nulls(&schema) } else { schema };
         Ok(FilesTable { list, first: Listed::new(files, &format, schema)?, path, format, folder })
     }
 
@@ -90,6 +93,21 @@ impl FilesTable {
         }
         Ok(&listed.listing)
     }
+}
+
+/// The schema of which all columns may have nulls.
+pub(crate) fn with_nulls(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| Arc::new(Field::clone(field).with_nullable(true)));
+    Arc::new(Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone()))
+}
+
+/// A table of DataFusion's, of which all columns may have nulls.
+pub(crate) fn listing_with_nulls(listing: &ListingTable) -> Result<ListingTable> {
+    let (schema, keys) = (listing.schema(), listing.options().table_partition_cols.len());
+    let columns: Vec<usize> = (0..schema.fields().len().saturating_sub(keys)).collect();
+    let config = ListingTableConfig::new_with_multi_paths(listing.table_paths().clone())
+        .with_listing_options(listing.options().clone());
+    ListingTable::try_new(config.with_schema(with_nulls(&schema.project(&columns)?)))
 }
 
 fn urls(files: &[PathBuf]) -> Result<Vec<ListingTableUrl>> {

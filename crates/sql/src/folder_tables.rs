@@ -5,13 +5,14 @@
 //! only below a folder without wildcards.
 
 use crate::disk_tables::on_disk;
-use crate::file_url::exact_name;
-use crate::lookup::{Lookup, has_another_format};
+use crate::file_url::{exact_name, url_of_files};
+use crate::files_table::listing_with_nulls;
+use crate::lookup::{Lookup, Use, has_another_format};
 use crate::store_tables::in_store;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, UrlTableFactory};
 use datafusion::common::TableReference;
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
-use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::datasource::listing::{ListingTable, ListingTableUrl};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
@@ -21,13 +22,23 @@ use marquetry_arrow::dataset::is_named_parquet;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A session that looks up names among files if none of its tables has them. Each statement looks anew.
 ///
 /// It takes the place of [`SessionContext::enable_url_table`].
 pub(crate) fn with_folder_tables(ctx: SessionContext) -> SessionContext {
+    with_tables(ctx, FolderTables::default())
+}
+
+/// The same for a session whose plans all are sent to another process, with the same rows and columns.
+pub fn with_sent_folder_tables(ctx: SessionContext) -> SessionContext {
+    with_tables(ctx, FolderTables { are_sent: true, ..FolderTables::default() })
+}
+
+fn with_tables(ctx: SessionContext, folders: FolderTables) -> SessionContext {
     let state = ctx.state();
-    let folders = Arc::new(FolderTables::default());
+    let folders = Arc::new(folders);
     let catalogs = Arc::new(DynamicFileCatalog::new(state.catalog_list().clone(), folders.clone()));
     let config = state.config().clone().with_extension(folders.clone());
     let session_id = ctx.session_id();
@@ -41,7 +52,7 @@ pub(crate) fn with_folder_tables(ctx: SessionContext) -> SessionContext {
 pub(crate) async fn folder_table(ctx: &SessionContext, location: &str) -> Result<Lookup> {
     let state = ctx.state();
     match state.config().get_extension::<FolderTables>() {
-        Some(_) => found(location, state).await,
+        Some(folders) => found(location, state, folders.use_of(true)).await,
         None => Ok(Lookup::Other(exact_name(location))),
     }
 }
@@ -50,6 +61,26 @@ pub(crate) async fn folder_table(ctx: &SessionContext, location: &str) -> Result
 struct FolderTables {
     /// DataFusion's tables of files.
     others: DynamicListTableFactory,
+    are_sent: bool,
+    /// Whether what is planned outlives its statement.
+    stays: AtomicBool,
+}
+
+impl FolderTables {
+    fn use_of(&self, stays: bool) -> Use {
+        match (self.are_sent, stays) {
+            (true, _) => Use::Sent,
+            (false, true) => Use::Stays,
+            (false, false) => Use::Once,
+        }
+    }
+}
+
+/// Says whether what is planned next outlives its statement, as a view does.
+pub(crate) fn next_stays(state: &SessionState, stays: bool) {
+    if let Some(folders) = state.config().get_extension::<FolderTables>() {
+        folders.stays.store(stays, Ordering::Relaxed);
+    }
 }
 
 impl UrlTableFactory for FolderTables {
@@ -64,9 +95,17 @@ impl UrlTableFactory for FolderTables {
             let Some(state) = state else {
                 return Err(DataFusionError::Plan(format!("{name}: the session is at its end")));
             };
-            match found(name, state).await? {
+            let use_of = self.use_of(self.stays.load(Ordering::Relaxed));
+            match found(name, state, use_of).await? {
                 Lookup::Table(table) => Ok(Some(table)),
-                Lookup::Other(name) => self.others.try_new(&name).await,
+                Lookup::Other(name) => {
+                    let table = self.others.try_new(&name).await?;
+                    let listing = table.as_ref().and_then(|table| table.downcast_ref::<ListingTable>());
+                    match listing.filter(|_| use_of == Use::Stays) {
+                        Some(listing) => Ok(Some(Arc::new(listing_with_nulls(listing)?))),
+                        None => Ok(table),
+                    }
+                }
                 // It may be the name of a table that is about to be created.
                 Lookup::Nothing(_) if !is_like_path(name) => Ok(None),
                 Lookup::Nothing(error) => Err(error),
@@ -104,17 +143,30 @@ pub(crate) fn of_missing_file(tables: &[TableReference], error: DataFusionError)
     }
 }
 
-async fn found(name: &str, state: SessionState) -> Result<Lookup> {
+async fn found(name: &str, state: SessionState, use_of: Use) -> Result<Lookup> {
     let Some(format) = state.get_file_format_factory("parquet") else {
         return Ok(Lookup::Other(name.to_owned()));
     };
     let format = format.create(&state, &HashMap::new())?;
     let session: Box<dyn Session> = Box::new(state);
+    if use_of == Use::Sent && !name.contains("://") {
+        let found = match url_of_files(Path::new(name)) {
+            Some((url, passed)) => in_store(&url, &*session, format, use_of, passed).await?,
+            None => Lookup::Other(exact_name(name)),
+        };
+        // A pattern in a URL is none to DataFusion.
+        return Ok(match found {
+            Lookup::Other(_) => Lookup::Other(exact_name(name)),
+            found => found,
+        });
+    }
     match (name.split_once("://"), local_path(name)) {
-        (None, _) => on_disk(name, PathBuf::from(name), &*session, format).await,
-        (Some(("file", _)), Some(path)) => on_disk(name, path, &*session, format).await,
+        (None, _) => on_disk(name, PathBuf::from(name), &*session, format, use_of).await,
+        (Some(("file", _)), Some(path)) if use_of != Use::Sent => {
+            on_disk(name, path, &*session, format, use_of).await
+        }
         (Some(("file", _)), None) => Ok(Lookup::Other(name.to_owned())),
-        (Some(_), _) => in_store(name, &*session, format).await,
+        (Some(_), _) => in_store(name, &*session, format, use_of, 0).await,
     }
 }
 

@@ -45,6 +45,7 @@ mod stores;
 mod table;
 
 pub use args::CommandLine;
+pub use folder_tables::with_sent_folder_tables;
 pub use session::{local, with_right_answers};
 #[cfg(feature = "remote")]
 pub use stores::Stores;

@@ -16,6 +16,17 @@ pub(crate) enum Lookup {
     Nothing(DataFusionError),
 }
 
+/// What a table is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// The statement that names it.
+    Once,
+    /// Statements to come, by when there may be other files, with nulls where those of now require values.
+    Stays,
+    /// Another process, which looks for its files.
+    Sent,
+}
+
 impl Lookup {
     pub(crate) fn table(table: impl TableProvider + 'static) -> Self {
         Lookup::Table(Arc::new(table))

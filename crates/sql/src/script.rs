@@ -4,7 +4,7 @@ use crate::args::{CommandLine, Explain, Format};
 use crate::copied_rows::with_writable_rows;
 use crate::distinct_from::with_tight_operands;
 use crate::file_url::with_exact_targets;
-use crate::folder_tables::of_missing_file;
+use crate::folder_tables::{next_stays, of_missing_file};
 use crate::format;
 use crate::key_names::with_bare_keys;
 use crate::prepared::{check_parameters, with_prepared};
@@ -12,7 +12,8 @@ use datafusion::dataframe::DataFrame;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{LogicalPlan, Statement};
 use datafusion::prelude::SessionContext;
-use datafusion::sql::parser::DFParser;
+use datafusion::sql::parser::{DFParser, Statement as ParsedStatement};
+use datafusion::sql::sqlparser::ast::Statement as SqlStatement;
 use std::collections::VecDeque;
 
 /// Runs all statements of a text, up to the first that fails.
@@ -23,6 +24,7 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
         let statement = with_bare_keys(with_tight_operands(statement));
         let state = ctx.state();
         let tables = state.resolve_table_references(&statement).unwrap_or_default();
+        next_stays(&state, outlives(&statement));
         let plan =
             state.statement_to_plan(statement).await.map_err(|error| of_missing_file(&tables, error))?;
         let plan = with_exact_targets(plan)?;
@@ -46,6 +48,12 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
         }
     }
     Ok(())
+}
+
+/// Whether later statements read the tables of this one again.
+fn outlives(statement: &ParsedStatement) -> bool {
+    let ParsedStatement::Statement(statement) = statement else { return false };
+    matches!(**statement, SqlStatement::CreateView { .. } | SqlStatement::Prepare { .. })
 }
 
 /// Whether a statement returns rows, as the execution of a prepared one may.

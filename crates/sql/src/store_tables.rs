@@ -1,8 +1,8 @@
 //! Folders and patterns in object stores as tables, by the rules of datasets.
 
 use crate::file_url::{has_wildcards, is_of_wildcards};
-use crate::files_table::listing;
-use crate::lookup::{Lookup, has_another_format, is_for_datasets, is_partitioned, of};
+use crate::files_table::{listing, with_nulls};
+use crate::lookup::{Lookup, Use, has_another_format, is_for_datasets, is_partitioned, of};
 use datafusion::catalog::Session;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::listing::ListingTableUrl;
@@ -13,17 +13,20 @@ use futures::FutureExt;
 use marquetry_arrow::async_reader::AsyncSource;
 use marquetry_arrow::dataset::{Dataset, is_named_parquet};
 use marquetry_base::{Error, ErrorKind, text_without_secrets, url_without_secrets};
-use marquetry_datafusion::{DatasetTable, FilesInStore};
+use marquetry_datafusion::{DatasetTable, FilesInStore, FolderTable, MarquetryFormat};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
+/// What is at a URL. Where tables are sent, they are no datasets; the first `passed` folders of all names are called by no key then.
 pub(crate) async fn in_store(
     url: &str,
     session: &dyn Session,
     format: Arc<dyn FileFormat>,
+    use_of: Use,
+    passed: usize,
 ) -> Result<Lookup> {
     let runtime = session.runtime_env();
     let other = || Ok(Lookup::Other(url.to_owned()));
@@ -41,8 +44,8 @@ pub(crate) async fn in_store(
     if is_there || is_web {
         return other();
     }
-    let listed = FilesInStore::list(url, runtime).await;
-    let (files, objects) = match listed.and_then(|listed| Ok((listed.dataset()?, listed.into_objects()))) {
+    let listed = FilesInStore::list(url, runtime).await.map(|listed| listed.passing_over(passed));
+    let (files, listed) = match listed.and_then(|listed| Ok((listed.dataset()?, listed))) {
         Ok(found) => found,
         Err(error) if has_no_such_file(&error) => {
             let is_file = !is_pattern && !url.ends_with('/') && check_file(url, runtime).await?;
@@ -51,6 +54,19 @@ pub(crate) async fn in_store(
         Err(error) => return Err(error),
     };
     let above = path.components().take_while(|part| !is_of_wildcards(*part)).count();
+    // Those, and what is before all names.
+    let above = if passed > 0 { above.saturating_sub(passed + 1) } else { above };
+    let is_partitioned = is_partitioned(above, &files);
+    let is_other =
+        !is_partitioned && !files.files().any(is_named_parquet) && files.files().any(has_another_format);
+    if let (Use::Sent, false, Some(ours)) = (use_of, is_other, format.downcast_ref::<MarquetryFormat>()) {
+        let table = FolderTable::try_new(&listed, is_partitioned, ours, session).await?;
+        return Ok(Lookup::table(table));
+    }
+    let objects = listed.into_objects();
+    if use_of == Use::Once && (is_partitioned || is_pattern) {
+        return Ok(Lookup::table(united(files.partitions(is_partitioned)).await?));
+    }
     let anew = |partitions, seen| Anew {
         url: url.to_owned(),
         runtime: runtime.clone(),
@@ -59,10 +75,10 @@ pub(crate) async fn in_store(
         made: Instant::now(),
         was_read: false,
     };
-    if is_partitioned(above, &files) {
+    if is_partitioned {
         return anew(true, objects).united(files).await;
     }
-    if !files.files().any(is_named_parquet) && files.files().any(has_another_format) {
+    if is_other {
         return other();
     }
     // Keys in the URL that was named are no columns.
@@ -76,7 +92,10 @@ pub(crate) async fn in_store(
         return anew(false, objects).united(files).await;
     };
     match format.infer_schema(session, &store, &plain).await {
-        Ok(schema) => Ok(Lookup::table(listing(vec![folder], &format.get_ext(), &format, schema)?)),
+        Ok(schema) => {
+            let schema = if use_of == Use::Stays { with_nulls(&schema) } else { schema };
+            Ok(Lookup::table(listing(vec![folder], &format.get_ext(), &format, schema)?))
+        }
         Err(error) if is_for_datasets(&error) => anew(false, objects).united(files).await,
         Err(error) => Err(error),
     }

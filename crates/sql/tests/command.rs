@@ -377,6 +377,38 @@ fn files_that_come_while_a_session_lasts_are_seen() {
     }
 }
 
+/// What the first files require the later ones may lack.
+#[test]
+fn nulls_of_later_files_are_found() {
+    for (name, later) in [
+        ("plain/", "plain/b.parquet"),
+        ("plain/*.parquet", "plain/b.parquet"),
+        ("keys", "keys/k=1/b.parquet"),
+        ("one.parquet", "one.parquet"),
+    ] {
+        let folder = tempdir().unwrap();
+        let at = |name: &str| format!("{}/{name}", text(folder.path()));
+        let required = "copy (select value as i from generate_series(1, 3))";
+        for first in ["plain/a.parquet", "keys/k=1/a.parquet", "one.parquet"] {
+            stdout(&[&format!("{required} to '{}'", at(first))]);
+        }
+        // A statement that reads the files itself is told what they require.
+        let described = stdout(&[&format!("describe '{}'", at(name)), "--format", "csv"]);
+        assert!(described.contains("i,Int64,NO"), "{name}: {described}");
+        let statements = format!(
+            "create view v as select i from '{0}'; prepare p as select count(*) as n from '{0}' where i is null; \
+             copy (select nullif(value, 1) as i from generate_series(1, 2)) to '{1}'; \
+             select count(*) as n, count(i) as i from v where i is null; execute p; \
+             select count(*) as n, count(i) as i from t where i is null; select count(*) - count(i) as n from v",
+            at(name),
+            at(later)
+        );
+        let shown = stdout(&["-t", &format!("t={}", at(name)), &statements, "--format", "csv"]);
+        let shown: Vec<&str> = shown.lines().filter(|line| !line.contains(char::is_alphabetic)).collect();
+        assert_eq!(shown, ["2", "1,0", "1", "1,0", "1"], "{name}");
+    }
+}
+
 #[test]
 fn prepared_statements_have_rows() {
     let prepare = format!("prepare after as select count(*) as n from '{}' where year > $1", wines());

@@ -48,6 +48,12 @@ pub(super) struct Key {
     nullable: bool,
 }
 
+impl Key {
+    fn field(&self) -> FieldRef {
+        Arc::new(Field::new(&self.name, self.data_type.clone(), self.nullable))
+    }
+}
+
 impl Plan {
     /// Returns the schema to read a file as, with its partition values.
     pub(super) fn of(&self, file: &DataFile) -> Result<Evolution> {
@@ -258,9 +264,7 @@ impl Choice {
         if let Some(columns) = &self.columns {
             keys.retain(|key| columns.contains(&key.name));
         }
-        out.extend(
-            keys.iter().map(|key| Arc::new(Field::new(&key.name, key.data_type.clone(), key.nullable))),
-        );
+        out.extend(keys.iter().map(Key::field));
         if let Some(columns) = &self.columns {
             let (mut exactly, mut below) = (HashMap::new(), HashMap::new());
             for (i, name) in columns.iter().enumerate() {
@@ -304,6 +308,11 @@ impl Choice {
             return Err(Error::argument(format!("no partition {name}=.. has the type that is given")));
         }
         Ok(keys)
+    }
+
+    /// Returns the partition keys as fields.
+    pub(super) fn key_fields(&self) -> Result<Fields> {
+        Ok(self.keys()?.iter().map(Key::field).collect())
     }
 
     /// Returns the types by which predicates compare the keys of all files: those of the wanted schema, if it has them.

@@ -6,7 +6,7 @@ use super::opened::{Files, Opened};
 use super::summary;
 use crate::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use crate::evolution::{Evolution, MatchBy};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, Fields, SchemaRef};
 use marquetry_base::{Error, Result};
 use marquetry_core::io::read_metadata;
 use marquetry_core::predicate::Predicate;
@@ -112,6 +112,29 @@ impl<S: ?Sized> Dataset<S> {
     /// Returns the files, in the order in which they are read.
     pub fn files(&self) -> impl ExactSizeIterator<Item = &Path> {
         self.choice.files.iter().map(|file| file.path.as_path())
+    }
+
+    /// Returns the partition keys as fields, in the order in which they first occur, with types that fit their values in all
+    /// files. A key is nullable if a file has no value for it. No file is opened.
+    ///
+    /// Fails if a file lacks a key that others have, unless [`union_by_name`](Self::union_by_name) or
+    /// [`evolve`](Self::evolve) is set.
+    pub fn partition_fields(&self) -> Result<Fields> {
+        self.choice.key_fields()
+    }
+
+    /// Returns the text that the directories of each of the [files](Self::files) have for a partition key; `None` if they have none,
+    /// or null.
+    ///
+    /// ```
+    /// # use marquetry_arrow::dataset::Dataset;
+    /// # let open = |_: &std::path::Path| unreachable!("no file is opened");
+    /// let events = Dataset::from_files(["day=1/a", "day=__HIVE_DEFAULT_PARTITION__/b", "day=a%20b/c"], open)?;
+    /// assert_eq!(events.partition_texts("day").collect::<Vec<_>>(), [Some("1"), None, Some("a b")]);
+    /// # Ok::<(), marquetry_base::Error>(())
+    /// ```
+    pub fn partition_texts<'a>(&'a self, key: &'a str) -> impl ExactSizeIterator<Item = Option<&'a str>> {
+        self.choice.files.iter().map(move |file| file.partition(key).flatten())
     }
 
     /// Sets how each file is read.

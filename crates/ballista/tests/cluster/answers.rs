@@ -60,6 +60,17 @@ async fn a_cluster_answers_as_it_should() {
     assert!(answer(&ctx, &format!("{window} where d = 1000.5")).await.is_empty());
     assert_eq!(answer(&ctx, &format!("{window} where n = 5")).await, ["5 | 1 | 5"]);
 
+    // Rows without columns.
+    for (condition, count) in
+        [("exists (select 1 from t where n > 5)", "2000"), ("not exists (select 1 from t where n > 5)", "0")]
+    {
+        assert_eq!(
+            answer(&ctx, &format!("select count(*) from t where {condition}")).await,
+            [count],
+            "{condition}"
+        );
+    }
+
     for sql in ["set ballista.planner.adaptive.enabled = true", window] {
         let refused = rows(&ctx, sql).await.expect_err("it has no end").to_string();
         assert!(refused.contains("ballista.planner.adaptive.enabled = true is refused"), "{refused}");

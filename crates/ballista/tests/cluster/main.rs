@@ -3,6 +3,7 @@
 
 mod answers;
 mod dying;
+mod folders;
 mod parts;
 mod queries;
 mod store;

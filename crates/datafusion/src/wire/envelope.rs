@@ -10,6 +10,7 @@ pub(super) enum Kind {
     Sink = 2,
     Table = 3,
     Format = 4,
+    Folder = 5,
 }
 
 impl Kind {
@@ -19,6 +20,7 @@ impl Kind {
             Kind::Sink => "a sink",
             Kind::Table => "a table",
             Kind::Format => "a format",
+            Kind::Folder => "a folder",
         }
     }
 }
@@ -30,7 +32,7 @@ const MAGIC: [u8; 4] = [0xff, b'M', b'Q', b'T'];
 const HEAD: usize = MAGIC.len() + 2;
 
 /// Grows with every change of a message: all processes must have the same version.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// Whether these bytes are a message of ours, whatever its version.
 pub(super) fn is_ours(bytes: &[u8]) -> bool {
@@ -67,7 +69,7 @@ pub(super) fn kind(bytes: &[u8]) -> Result<Kind> {
              release of Marquetry"
         )));
     }
-    let kinds = [Kind::Scan, Kind::Sink, Kind::Table, Kind::Format];
+    let kinds = [Kind::Scan, Kind::Sink, Kind::Table, Kind::Format, Kind::Folder];
     let found = kinds.into_iter().find(|known| *known as u8 == kind);
     found.ok_or_else(|| unreadable(format!("nothing is of kind {kind}")))
 }

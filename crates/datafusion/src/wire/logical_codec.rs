@@ -1,10 +1,12 @@
 //! The codec of logical plans: serializes tables and formats.
 
-use super::envelope::{Kind, is_ours, open, seal};
+use super::envelope::{Kind, is_ours, kind, open, seal};
+use super::folder_message::FolderMessage;
 use super::format_message::FormatMessage;
 use super::table::MarquetryTable;
 use super::table_message::TableMessage;
 use crate::factory::MarquetryFormatFactory;
+use crate::folder_table::FolderTable;
 use arrow_schema::SchemaRef;
 use datafusion::catalog::TableProvider;
 use datafusion::common::TableReference;
@@ -61,13 +63,16 @@ impl LogicalExtensionCodec for MarquetryLogicalCodec {
         schema: SchemaRef,
         ctx: &TaskContext,
     ) -> Result<Arc<dyn TableProvider>> {
-        match is_ours(buf) {
-            true => {
-                let message = open::<TableMessage>(Kind::Table, buf)?;
-                Ok(Arc::new(message.table(table_ref, ctx, self, self.has_orders)?))
-            }
-            false => self.other.try_decode_table_provider(buf, table_ref, schema, ctx),
+        if !is_ours(buf) {
+            return self.other.try_decode_table_provider(buf, table_ref, schema, ctx);
         }
+        Ok(match kind(buf)? {
+            Kind::Folder => Arc::new(open::<FolderMessage>(Kind::Folder, buf)?.table()?),
+            _ => {
+                let message = open::<TableMessage>(Kind::Table, buf)?;
+                Arc::new(message.table(table_ref, ctx, self, self.has_orders)?)
+            }
+        })
     }
 
     fn try_encode_table_provider(
@@ -76,6 +81,10 @@ impl LogicalExtensionCodec for MarquetryLogicalCodec {
         node: Arc<dyn TableProvider>,
         buf: &mut Vec<u8>,
     ) -> Result<()> {
+        if let Some(folder) = node.downcast_ref::<FolderTable>() {
+            seal(Kind::Folder, &FolderMessage::new(folder)?, buf);
+            return Ok(());
+        }
         let Some(table) = node.downcast_ref::<MarquetryTable>() else {
             return self.other.try_encode_table_provider(table_ref, node, buf);
         };

@@ -85,7 +85,9 @@ impl PhysicalExtensionCodec for MarquetryPhysicalCodec {
             (Kind::Scan | Kind::Sink, inputs) => {
                 Err(unreadable(format!("it cannot have {} inputs", inputs.len())))
             }
-            (Kind::Table | Kind::Format, _) => Err(unreadable("it is a part of a logical plan")),
+            (Kind::Table | Kind::Format | Kind::Folder, _) => {
+                Err(unreadable("it is a part of a logical plan"))
+            }
         }
     }
 

@@ -2,11 +2,12 @@
 
 use super::envelope::{required, unreadable, unsendable};
 use super::options_message::OptionsMessage;
+use super::partition_column::{partition_columns, partition_types};
 use super::table::MarquetryTable;
 use crate::declared_table::DeclaredTable;
 use crate::format::MarquetryFormat;
 use crate::output_options::OutputOptions;
-use arrow_schema::{DataType, Schema};
+use arrow_schema::Schema;
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Constraints, TableReference};
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
@@ -86,10 +87,6 @@ impl TableMessage {
         let schema = listing.schema();
         let partitions = &options.table_partition_cols;
         let columns: Vec<usize> = (0..schema.fields().len().saturating_sub(partitions.len())).collect();
-        let partition_columns = partitions.iter().map(|(name, data_type)| {
-            let data_type: proto::ArrowType = data_type.try_into()?;
-            Ok(PartitionColumn { name: name.clone(), arrow_type: Some(data_type) })
-        });
         let orders = options
             .file_sort_order
             .iter()
@@ -109,7 +106,7 @@ impl TableMessage {
             paths: paths.collect(),
             file_extension: options.file_extension.clone(),
             file_schema: Some((&schema.project(&columns)?).try_into()?),
-            partition_columns: partition_columns.collect::<Result<_>>()?,
+            partition_columns: partition_columns(partitions.iter().map(|(name, of)| (name, of)))?,
             orders: orders.collect::<Result<_>>()?,
             constraints: listing.constraints().cloned().map(proto::Constraints::from),
             defaults: defaults.collect::<Result<_>>()?,
@@ -155,10 +152,6 @@ impl TableMessage {
         let mut options = required(self.options.as_ref(), "options")?.options()?;
         options.ignore_sorting_columns |= !has_order;
         let schema: Schema = required(self.file_schema.as_ref(), "columns")?.try_into()?;
-        let partitions = self.partition_columns.iter().map(|column| {
-            let data_type = required(column.arrow_type.as_ref(), "type of a partition column")?;
-            Ok((column.name.clone(), DataType::try_from(data_type)?))
-        });
         let orders = self.orders.iter().filter(|_| has_order);
         let orders = orders.map(|order| Ok(parse_sorts(&order.sort_expr_nodes, context, codec)?));
         let paths = self.paths.iter().map(|path| {
@@ -176,7 +169,7 @@ impl TableMessage {
         let format = MarquetryFormat::new(options).with_output(OutputOptions::of_table(self.keeps_keys));
         let listing = ListingOptions::new(Arc::new(format))
             .with_file_extension(self.file_extension.clone())
-            .with_table_partition_cols(partitions.collect::<Result<_>>()?)
+            .with_table_partition_cols(partition_types(&self.partition_columns)?)
             .with_file_sort_order(orders.collect::<Result<_, DataFusionError>>()?);
         let config = ListingTableConfig::new_with_multi_paths(paths)
             .with_listing_options(listing)

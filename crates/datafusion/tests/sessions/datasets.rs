@@ -8,7 +8,7 @@ use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use marquetry_arrow::dataset::Dataset;
 use marquetry_arrow::evolution::Evolution;
-use marquetry_datafusion::{DatasetTable, dataset_in_store};
+use marquetry_datafusion::{DatasetTable, FilesInStore, FolderTable, MarquetryFormat, dataset_in_store};
 use object_store::ObjectStoreExt;
 use object_store::memory::InMemory;
 use object_store::path::Path as StorePath;
@@ -138,6 +138,10 @@ async fn files_of_a_store_are_the_table_that_they_are_on_a_disk() {
     let found = dataset_in_store("s3://bucket/t/", &ctx.runtime_env()).await.unwrap().union_by_name(true);
     assert_eq!(found.files().next(), Some(Path::new("s3://bucket/t/year=2023/a.parquet")));
     ctx.register_table("t", Arc::new(DatasetTable::try_new_async(found).await.unwrap())).unwrap();
+    // As a table that can be sent.
+    let listed = FilesInStore::list("s3://bucket/t/", &ctx.runtime_env()).await.unwrap();
+    let sent = FolderTable::try_new(&listed, true, &MarquetryFormat::default(), &ctx.state()).await.unwrap();
+    ctx.register_table("sent", Arc::new(sent)).unwrap();
     for (sql, len) in [
         ("select year, count(*), count(t), min(n), max(n) from t group by year order by year", 3),
         ("select count(*), sum(n), max(year) from t where year is null", 1),
@@ -150,7 +154,12 @@ async fn files_of_a_store_are_the_table_that_they_are_on_a_disk() {
         let found = rows(&ctx, sql).await;
         assert_eq!(found, rows(&on_disk, sql).await, "{sql}");
         assert_eq!(found.len(), len, "{sql}");
+        assert_eq!(rows(&ctx, &sql.replace("from t", "from sent")).await, found, "{sql}");
     }
+    let files = async |sql: &str| plan(&ctx, sql).await.matches("parquet").count();
+    let all = files("select n from sent").await;
+    assert!(files("select n from sent where year = 2024").await < all);
+    assert_eq!(files("select n from sent where year = 7").await, 0);
     assert_eq!(rows(&ctx, "select n from t where year = 2023 limit 5").await.len(), 5);
     let asked = plan(&ctx, "select t from t where n > 5 and year = 2024").await;
     assert!(asked.contains("DatasetScan: files=5, partitions=3, columns=[t]"), "{asked}");

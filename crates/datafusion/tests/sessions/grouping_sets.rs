@@ -36,6 +36,32 @@ async fn groups_come_once_and_in_order() {
     }
 }
 
+/// A group may be a constant.
+#[tokio::test]
+async fn groups_of_constants_come_once_and_in_order() {
+    let ctx = session();
+    run(&ctx, "set datafusion.execution.batch_size = 100").await;
+    run(&ctx, "set datafusion.execution.target_partitions = 3").await;
+    let input = "(select value % 700 v from generate_series(0, 6999))";
+    let null_first = "nulls first";
+    for (columns, sets, wanted) in [
+        ("1 g, v", "grouping sets ((1), (v), ())", 702),
+        ("1 g, v", "rollup (1, v)", 702),
+        ("1 g, v", "cube (v, 1)", 1402),
+        ("2 + 1 g, v", "rollup (2 + 1, v)", 702),
+    ] {
+        let sql = format!(
+            "select {columns}, count(*) c from {input} group by {sets} order by g {null_first}, v {null_first}, c"
+        );
+        let found = numbers(&ctx, &sql).await;
+        let mut sorted = found.clone();
+        sorted.sort_unstable();
+        assert!(found == sorted, "{sql}");
+        sorted.dedup();
+        assert_eq!((found.len(), sorted.len()), (wanted, wanted), "{sql}");
+    }
+}
+
 /// The rows of a query, whose columns are integers.
 async fn numbers(ctx: &SessionContext, sql: &str) -> Vec<Vec<Option<i64>>> {
     let number = |text: &str| (text != "null").then(|| text.parse().unwrap());

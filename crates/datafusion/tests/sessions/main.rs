@@ -1,5 +1,6 @@
 //! DataFusion's sessions with tables of Parquet files: one binary, since each is linked with all of DataFusion.
 
+mod cases;
 mod casts;
 mod constraints;
 mod copies;

@@ -1,7 +1,7 @@
 //! Conditions of outer joins.
 
-use crate::tables::{batch, error, ints, rows, run, session, write};
-use arrow_array::{ArrayRef, Int64Array};
+use crate::tables::{batch, error, ints, longs, rows, run, session, write};
+use arrow_array::{ArrayRef, Int64Array, NullArray};
 use std::sync::Arc;
 use tempfile::tempdir;
 
@@ -104,6 +104,13 @@ async fn answers_that_are_null() {
         ("not (null in (select y from z where y = 7))", &["1", "2", "5", "null"]),
     ] {
         let sql = format!("select x from a where {condition} order by x");
+        assert_eq!(rows(&ctx, &sql).await, wanted, "{condition}");
+    }
+    // A column of nothing but nulls, which has no other type.
+    ctx.register_batch("v", batch([("n", Arc::new(NullArray::new(2)) as ArrayRef), ("i", longs([1, 2]))]))
+        .unwrap();
+    for (condition, wanted) in [("i = 2", &[][..]), ("i > 2", &["1", "2"])] {
+        let sql = format!("select i from v where n not in (select n from v where {condition}) order by i");
         assert_eq!(rows(&ctx, &sql).await, wanted, "{condition}");
     }
     let joined = "select a.x, b.x from a left join a b on a.x = b.x and (a.x not in (select y from z) or a.x = 5) order by a.x";

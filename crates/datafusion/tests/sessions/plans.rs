@@ -18,7 +18,8 @@ use datafusion_proto::bytes::{
 use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::{DefaultPhysicalProtoConverter, PhysicalExtensionCodec};
 use marquetry_datafusion::{
-    MarquetryFormatFactory, MarquetryLogicalCodec, MarquetryPhysicalCodec, SerialisableTables, serialisable,
+    FilesInStore, FolderTable, MarquetryFormat, MarquetryFormatFactory, MarquetryLogicalCodec,
+    MarquetryPhysicalCodec, SerialisableTables, serialisable,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -428,7 +429,8 @@ fn of_format(ctx: &SessionContext) -> Sealed {
     Sealed { bytes: encoded(factory).unwrap(), open: Box::new(open) }
 }
 
-/// A message of each kind: a scan with conditions, a sink with an order, a table with partition columns, a format with options.
+/// A message of each kind: a scan with conditions, a sink with an order, a table with partition columns, a format with options,
+/// a pattern with a key.
 async fn one_of_each(folder: &Path) -> Vec<Sealed> {
     let file = table(folder);
     let ctx = session();
@@ -452,7 +454,21 @@ async fn one_of_each(folder: &Path) -> Vec<Sealed> {
     )
     .await;
     let query = ctx.sql("select * from t").await.unwrap().into_unoptimized_plan();
-    vec![of_plan(&scan, &[], &ctx), of_plan(&sink, &[input], &ctx), of_table(query, &ctx), of_format(&ctx)]
+    std::fs::create_dir(folder.join("k=1")).unwrap();
+    std::fs::copy(&file, folder.join("k=1/t.parquet")).unwrap();
+    let folder =
+        FilesInStore::list(&format!("file://{}/k=*", folder.display()), &ctx.runtime_env()).await.unwrap();
+    let folder =
+        FolderTable::try_new(&folder, true, &MarquetryFormat::default(), &ctx.state()).await.unwrap();
+    ctx.register_table("folder", Arc::new(folder)).unwrap();
+    let folder = ctx.sql("select * from folder").await.unwrap().into_unoptimized_plan();
+    vec![
+        of_plan(&scan, &[], &ctx),
+        of_plan(&sink, &[input], &ctx),
+        of_table(query, &ctx),
+        of_format(&ctx),
+        of_table(folder, &ctx),
+    ]
 }
 
 #[tokio::test]
@@ -507,7 +523,7 @@ async fn bytes_that_are_not_known_are_refused() {
         resealed(bytes)
     };
     for (message, sealed) in messages.iter().enumerate() {
-        refused(message, &changed(message, 4, 2), "it is of version 2 of the messages, and this is 3");
+        refused(message, &changed(message, 4, 2), "it is of version 2 of the messages, and this is 4");
         refused(message, &changed(message, 5, 99), "nothing is of kind 99");
         refused(message, &sealed.bytes[..4], "it ends before it says what it is");
         refused(message, &sealed.bytes[..8], "it ends before its checksum");
@@ -522,6 +538,8 @@ async fn bytes_that_are_not_known_are_refused() {
     refused(1, &messages[0].bytes, "it cannot have 1 inputs");
     refused(0, &messages[2].bytes, "it is a part of a logical plan");
     refused(2, &messages[3].bytes, "it is a format, and a table was asked for");
+    refused(4, &messages[3].bytes, "it is a format, and a table was asked for");
+    refused(0, &messages[4].bytes, "it is a part of a logical plan");
     refused(3, &messages[0].bytes, "it is a scan, and a format was asked for");
 }
 
