@@ -1,6 +1,6 @@
-//! A folder of a store, or a pattern, as a table whose scans are DataFusion's, so that they can be sent to other processes.
+//! A table of a store's folder or of a pattern, whose scans can be serialized and sent to other processes.
 //!
-//! It has the files, the keys and their types that a dataset has. Files are listed where a query is planned.
+//! It has the same files, partition columns and types as a dataset. Each query lists the files when it is planned.
 
 use crate::error::of;
 use crate::format::MarquetryFormat;
@@ -31,24 +31,25 @@ use object_store::ObjectMeta;
 use std::fmt;
 use std::sync::Arc;
 
-/// The files of a folder of a store, or those that fit a pattern, as [`dataset_in_store`](crate::dataset_in_store) finds them: with their
-/// columns, and behind these the keys of folders called `key=value`, typed and null as a dataset has them.
+/// A table of the files that [`dataset_in_store`](crate::dataset_in_store) finds in a folder or by a pattern: their columns, and
+/// then a partition column for each key of folders called `key=value`, with the types and nulls of a dataset.
 ///
-/// Each query reads the files that there are when it is planned. All columns may have nulls, whatever the first files require: later ones
-/// need not. Unlike a [`DatasetTable`](crate::DatasetTable) it can be sent to another process.
+/// Each query reads the files that exist when it is planned. All columns are nullable, because later files may have nulls
+/// where the first ones require values. Unlike a [`DatasetTable`](crate::DatasetTable), it can be sent to another process.
 #[derive(Clone)]
 pub struct FolderTable {
     url: String,
-    passed: usize,
-    /// The columns of files that are added: as those there require them.
+    skipped_dirs: usize,
+    /// The schema of files that `INSERT INTO` adds: that of the existing files, with their required columns.
     written: SchemaRef,
     keys: PartitionKeys,
     format: MarquetryFormat,
 }
 
 impl FolderTable {
-    /// A table of what was listed. Fails as [`FilesInStore::dataset`] does, if a footer cannot be read, and if columns of one name have no
-    /// type in common.
+    /// Creates a table of the listed files.
+    ///
+    /// Fails as [`FilesInStore::dataset`] does, if a footer cannot be read, or if columns of one name have no common type.
     pub async fn try_new(
         listed: &FilesInStore,
         has_keys: bool,
@@ -60,7 +61,7 @@ impl FolderTable {
         let objects: Vec<ObjectMeta> = listed.files()?.into_iter().cloned().collect();
         let found = match format.infer_schema(session, listed.store(), &objects).await {
             Ok(schema) => schema,
-            // Types that differ.
+            // Files have different types for a column.
             Err(DataFusionError::ArrowError(..)) => {
                 let options = format.options().reader_options()?;
                 let found = dataset.options(options).schema().await.map_err(of)?;
@@ -78,24 +79,24 @@ impl FolderTable {
         });
         Ok(FolderTable::new(
             listed.url().to_owned(),
-            listed.passed(),
+            listed.skipped_dirs(),
             written,
             &keys.collect::<Vec<_>>(),
             format.clone(),
         ))
     }
 
-    /// With what is known of a table.
+    /// Creates a table from its parts, without reading anything.
     pub(crate) fn new(
         url: String,
-        passed: usize,
+        skipped_dirs: usize,
         written: SchemaRef,
         keys: &[(String, DataType)],
         format: MarquetryFormat,
     ) -> Self {
         let files = written.fields().iter().map(|field| Arc::new(Field::clone(field).with_nullable(true)));
         let files = Schema::new_with_metadata(files.collect::<Fields>(), written.metadata().clone());
-        FolderTable { url, passed, written, keys: PartitionKeys::new(Arc::new(files), keys), format }
+        FolderTable { url, skipped_dirs, written, keys: PartitionKeys::new(Arc::new(files), keys), format }
     }
 
     #[cfg(feature = "proto")]
@@ -104,8 +105,8 @@ impl FolderTable {
     }
 
     #[cfg(feature = "proto")]
-    pub(crate) fn passed(&self) -> usize {
-        self.passed
+    pub(crate) fn skipped_dirs(&self) -> usize {
+        self.skipped_dirs
     }
 
     #[cfg(feature = "proto")]
@@ -123,12 +124,13 @@ impl FolderTable {
         &self.format
     }
 
+    /// Whether a condition is on partition columns alone.
     fn is_of_keys(&self, condition: &Expr) -> bool {
         let names: Vec<&str> = self.keys.fields().iter().map(|key| key.name().as_str()).collect();
         !names.is_empty() && expr_applicable_for_cols(&names, condition) && !has_subquery(condition)
     }
 
-    /// The files whose keys fulfil the conditions, as groups for the partitions of a scan.
+    /// Returns the files whose partition values match the conditions, as one file group for each partition of the scan.
     async fn groups(
         &self,
         listed: &FilesInStore,
@@ -181,14 +183,14 @@ impl fmt::Debug for FolderTable {
     }
 }
 
-/// Whether rows of another query are asked about: a join answers that.
+/// Whether a condition has a subquery, which only a join can evaluate.
 fn has_subquery(condition: &Expr) -> bool {
     let is_subquery =
         |expr: &Expr| Ok(matches!(expr, Expr::InSubquery(_) | Expr::Exists(_) | Expr::ScalarSubquery(_)));
     condition.exists(is_subquery).unwrap_or(true)
 }
 
-// `async fn`s would hold the filters, see `DatasetTable`.
+// Boxed futures instead of `async fn`: these would hold the filters, see `DatasetTable`.
 impl TableProvider for FolderTable {
     fn schema(&self) -> SchemaRef {
         self.keys.table().clone()
@@ -206,11 +208,13 @@ impl TableProvider for FolderTable {
         limit: Option<usize>,
     ) -> BoxFuture<'scan, Result<Arc<dyn ExecutionPlan>>> {
         let of_keys = filters.iter().filter(|condition| self.is_of_keys(condition));
-        // What stands below null is looked at, else.
+        // `IS TRUE` makes NULL false: `filter_partitioned_file` would look below the NULL otherwise.
         let of_keys = of_keys.map(|condition| unnormalize_col(condition.clone()).is_true());
         let (conditions, projection) = (Conditions::new(of_keys.collect()), projection.cloned());
         async move {
-            let listed = FilesInStore::list(&self.url, state.runtime_env()).await?.passing_over(self.passed);
+            let listed = FilesInStore::list(&self.url, state.runtime_env())
+                .await?
+                .with_skipped_dirs(self.skipped_dirs);
             let groups = self.groups(&listed, &conditions, state).await?;
             if groups.is_empty() {
                 let columns = project_schema(self.keys.table(), projection.as_ref())?;

@@ -81,7 +81,7 @@ fn is_constant(group: &Arc<dyn PhysicalExpr>) -> bool {
     collect_columns(group).is_empty() && !is_volatile(group)
 }
 
-/// The aggregate, with groups that are constants as columns of its input.
+/// Returns the aggregate with its constant groups as columns of the input.
 fn with_columns(aggregate: &AggregateExec) -> Result<Arc<dyn ExecutionPlan>> {
     let (groups, input) = (aggregate.group_expr(), aggregate.input());
     let columns = input.schema();

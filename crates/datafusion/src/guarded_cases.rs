@@ -1,8 +1,8 @@
-//! `CASE` whose parts must not be evaluated where they are not reached: `CASE WHEN i = 0 THEN false ELSE 10 / i > 2 END`.
+//! Evaluates the parts of `CASE` only for the rows that reach them: `CASE WHEN i = 0 THEN false ELSE 10 / i > 2 END`.
 //!
-//! QUIRK: DataFusion 55 makes AND and OR of a CASE that is true or false, `i <> 0 AND 10 / i > 2`, and evaluates what it makes of it, or asks it of
-//! a file, for rows that another part has decided: these divide by zero. It does the same with COALESCE. It leaves a CASE as it is that
-//! compares something with each WHEN, which `true` is here.
+//! QUIRK: DataFusion 55 rewrites a boolean CASE to AND and OR, here `i <> 0 AND 10 / i > 2`, and evaluates both sides, or
+//! pushes them down, for rows that one of them has decided: these divide by zero. It does the same with COALESCE. It
+//! leaves `CASE x WHEN ..` alone, so this rule adds `true` as the `x`.
 
 use crate::statistics::becomes;
 use arrow_schema::DataType;
@@ -16,7 +16,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Operator, lit};
 use datafusion::optimizer::AnalyzerRule;
 
-/// Has them compare `true` with their conditions. It runs after type coercion.
+/// Rewrites `CASE WHEN c` to `CASE true WHEN c`. Runs after type coercion.
 #[derive(Debug)]
 pub(crate) struct GuardedCases;
 
@@ -51,7 +51,7 @@ fn guarded(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
             let whens = when_then_expr.iter().skip(1).map(|(when, _)| when);
             let results = || when_then_expr.iter().map(|(_, then)| then).chain(&else_expr);
             let is_boolean = results().any(|result| is_boolean(result, schema));
-            // One of literals is compared with a literal, and true or false then.
+            // A CASE of literals may be compared with a literal, which makes it boolean.
             let is_split = is_boolean || results().all(|result| matches!(**result, Expr::Literal(..)));
             let is_guard = is_split && whens.chain(results()).any(|part| may_fail(part, schema));
             let expr = is_guard.then(|| Box::new(lit(true)));
@@ -72,7 +72,7 @@ fn guarded(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
     }
 }
 
-/// The first that is not null.
+/// Returns a CASE for the first argument that is not null.
 fn first_of(first: &[Expr], last: &Expr) -> Expr {
     let boxed = |arg: &Expr| (Box::new(arg.clone().is_not_null()), Box::new(arg.clone()));
     Expr::Case(Case {
@@ -86,7 +86,7 @@ fn is_boolean(expr: &Expr, schema: &DFSchema) -> bool {
     expr.get_type(schema).is_ok_and(|of| of == DataType::Boolean)
 }
 
-/// Whether it may fail for some values. Subqueries become joins, whatever stands around them.
+/// Whether evaluating an expression may fail for some values. With subqueries it is left alone: they become joins anyway.
 fn may_fail(expr: &Expr, schema: &DFSchema) -> bool {
     use Operator::{Divide, Minus, Modulo, Multiply, Plus};
     let fails = |expr: &Expr| match expr {
@@ -103,7 +103,7 @@ fn may_fail(expr: &Expr, schema: &DFSchema) -> bool {
     has(&fails) && !has(&is_subquery)
 }
 
-/// Whether each value of a type becomes one of another type.
+/// Whether a cast never fails.
 fn keeps_all(from: &DataType, to: &DataType) -> bool {
     let is_number = |of: &DataType| of.is_integer() || of.is_floating();
     becomes(from, to) || to.is_string() || to.is_floating() && is_number(from)

@@ -75,7 +75,7 @@ fn conditions(all: Expr, schema: &DFSchema) -> Result<Expr> {
 fn condition_of_its_own(condition: InSubquery, schema: &DFSchema) -> Result<Expr> {
     let is_correlated = !condition.subquery.outer_ref_columns.is_empty();
     let is_of_row = !condition.expr.column_refs().is_empty() && !condition.expr.contains_outer();
-    // QUIRK: its join finds no null in a column that has nothing else.
+    // QUIRK: DataFusion's join finds no null in a column of the type Null.
     let is_null = condition.negated && condition.expr.get_type(schema)? == DataType::Null;
     match (is_of_row, is_correlated && condition.negated) {
         _ if is_null => apart(Expr::InSubquery(condition), schema),

@@ -143,7 +143,7 @@ impl PartitionKeys {
         Ok(Some(scan.build()))
     }
 
-    /// The scan of files that have keys of their types.
+    /// Starts a scan of files whose partition values have the types of their columns.
     pub(crate) fn scan_of(
         &self,
         groups: Vec<FileGroup>,
@@ -154,7 +154,7 @@ impl PartitionKeys {
             .with_file_groups(groups)
     }
 
-    /// Files whose keys are text, with keys of their types.
+    /// Returns the files with their partition values, which are text, converted to the types of the columns.
     pub(crate) fn typed(&self, group: &FileGroup) -> Result<FileGroup> {
         let files = group.iter().map(|file| self.typed_file(file.clone())).collect::<Result<Vec<_>>>()?;
         let known = self.merged(files.iter().filter_map(|file| file.statistics.as_deref()))?;

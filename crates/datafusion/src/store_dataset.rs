@@ -85,8 +85,8 @@ pub struct FilesInStore {
     /// The URL without passwords.
     shown: String,
     objects: Vec<ObjectMeta>,
-    /// How many of the first folders of all names are called by no key.
-    passed: usize,
+    /// Number of leading directories of all paths that are never partition keys, whatever their names.
+    skipped_dirs: usize,
 }
 
 impl FilesInStore {
@@ -107,15 +107,15 @@ impl FilesInStore {
             url: url.to_owned(),
             shown,
             objects,
-            passed: 0,
+            skipped_dirs: 0,
         })
     }
 
-    /// The same, with the first so many folders of all names called by no key, however they are called: those that nobody has named, as
-    /// a path was given that begins in the working directory. Names of files in the dataset go without them.
+    /// Sets how many leading directories of all paths are never partition keys, whatever their names: those of the working
+    /// directory, for a relative path. Paths in the dataset go without them. Default: 0.
     #[must_use]
-    pub fn passing_over(self, folders: usize) -> Self {
-        FilesInStore { passed: folders, ..self }
+    pub fn with_skipped_dirs(self, folders: usize) -> Self {
+        FilesInStore { skipped_dirs: folders, ..self }
     }
 
     /// All listed objects, sorted by name, including files that are not part of the dataset.
@@ -145,7 +145,7 @@ impl FilesInStore {
         Dataset::from_async_files(files, open).map_err(of)
     }
 
-    /// The files that are meant, in the order of the [dataset](Self::dataset).
+    /// Returns the files of the [dataset](Self::dataset), in its order.
     pub(crate) fn files(&self) -> Result<Vec<&ObjectMeta>> {
         let names = self.objects.iter().map(|meta| meta.location.as_ref());
         let names = files_among(self.path.as_ref(), names).map_err(of)?;
@@ -166,20 +166,22 @@ impl FilesInStore {
         ObjectStoreUrl::parse(&self.root)
     }
 
-    /// What was listed.
+    /// The URL that was listed.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
-    pub(crate) fn passed(&self) -> usize {
-        self.passed
+    pub(crate) fn skipped_dirs(&self) -> usize {
+        self.skipped_dirs
     }
 
-    /// What the dataset calls a file.
+    /// Returns the path of a file in the dataset.
     fn name(&self, file: &ObjectMeta) -> String {
-        match self.passed {
+        match self.skipped_dirs {
             0 => format!("{}/{}", self.root, file.location),
-            passed => file.location.as_ref().splitn(passed + 1, '/').last().unwrap_or_default().to_owned(),
+            skipped_dirs => {
+                file.location.as_ref().splitn(skipped_dirs + 1, '/').last().unwrap_or_default().to_owned()
+            }
         }
     }
 }

@@ -25,8 +25,8 @@ pub(crate) fn url_of_folder(path: &Path) -> Option<ListingTableUrl> {
     ListingTableUrl::try_new(url(&path.canonicalize().ok()?, true)?, None).ok()
 }
 
-/// The URL of what is below a folder, or of a pattern, and how many of its first folders are those of the working directory; `None` of
-/// what is neither.
+/// Returns the URL of a folder or a pattern, and how many of its leading directories belong to the working directory; `None`
+/// for any other path.
 pub(crate) fn url_of_files(path: &Path) -> Option<(String, usize)> {
     let url = match path.is_dir() {
         true => url_of_folder(path)?.as_str().to_owned(),
@@ -35,8 +35,8 @@ pub(crate) fn url_of_files(path: &Path) -> Option<(String, usize)> {
     };
     let names = |path: &Path| path.components().filter(|part| matches!(part, Component::Normal(_))).count();
     let all = names(&Url::parse(&url).ok()?.to_file_path().ok()?);
-    let passed = if path.is_absolute() { 0 } else { all.saturating_sub(names(path)) };
-    Some((url, passed))
+    let skipped_dirs = if path.is_absolute() { 0 } else { all.saturating_sub(names(path)) };
+    Some((url, skipped_dirs))
 }
 
 fn url(path: &Path, is_folder: bool) -> Option<Url> {

@@ -95,13 +95,13 @@ impl FilesTable {
     }
 }
 
-/// The schema of which all columns may have nulls.
+/// Returns the schema with all columns nullable.
 pub(crate) fn with_nulls(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| Arc::new(Field::clone(field).with_nullable(true)));
     Arc::new(Schema::new_with_metadata(fields.collect::<Fields>(), schema.metadata().clone()))
 }
 
-/// A table of DataFusion's, of which all columns may have nulls.
+/// Returns a listing table with all columns nullable.
 pub(crate) fn listing_with_nulls(listing: &ListingTable) -> Result<ListingTable> {
     let (schema, keys) = (listing.schema(), listing.options().table_partition_cols.len());
     let columns: Vec<usize> = (0..schema.fields().len().saturating_sub(keys)).collect();

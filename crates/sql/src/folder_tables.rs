@@ -31,7 +31,7 @@ pub(crate) fn with_folder_tables(ctx: SessionContext) -> SessionContext {
     with_tables(ctx, FolderTables::default())
 }
 
-/// The same for a session whose plans all are sent to another process, with the same rows and columns.
+/// Like the tables of one process, with the same rows and columns, for a session that sends all its plans to other processes.
 pub fn with_sent_folder_tables(ctx: SessionContext) -> SessionContext {
     with_tables(ctx, FolderTables { are_sent: true, ..FolderTables::default() })
 }
@@ -62,7 +62,7 @@ struct FolderTables {
     /// DataFusion's tables of files.
     others: DynamicListTableFactory,
     are_sent: bool,
-    /// Whether what is planned outlives its statement.
+    /// Whether the tables of the statement that is planned outlive it.
     stays: AtomicBool,
 }
 
@@ -76,7 +76,7 @@ impl FolderTables {
     }
 }
 
-/// Says whether what is planned next outlives its statement, as a view does.
+/// Sets whether the tables of the next statement outlive it, as those of a view do.
 pub(crate) fn next_stays(state: &SessionState, stays: bool) {
     if let Some(folders) = state.config().get_extension::<FolderTables>() {
         folders.stays.store(stays, Ordering::Relaxed);
@@ -151,10 +151,10 @@ async fn found(name: &str, state: SessionState, use_of: Use) -> Result<Lookup> {
     let session: Box<dyn Session> = Box::new(state);
     if use_of == Use::Sent && !name.contains("://") {
         let found = match url_of_files(Path::new(name)) {
-            Some((url, passed)) => in_store(&url, &*session, format, use_of, passed).await?,
+            Some((url, skipped_dirs)) => in_store(&url, &*session, format, use_of, skipped_dirs).await?,
             None => Lookup::Other(exact_name(name)),
         };
-        // A pattern in a URL is none to DataFusion.
+        // DataFusion takes no pattern in a URL.
         return Ok(match found {
             Lookup::Other(_) => Lookup::Other(exact_name(name)),
             found => found,

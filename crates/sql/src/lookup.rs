@@ -16,14 +16,14 @@ pub(crate) enum Lookup {
     Nothing(DataFusionError),
 }
 
-/// What a table is for.
+/// Who uses a table that is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// The statement that names it.
+    /// Only the statement that names it.
     Once,
-    /// Statements to come, by when there may be other files, with nulls where those of now require values.
+    /// Later statements, too. By then there may be other files, with nulls where the current ones require values.
     Stays,
-    /// Another process, which looks for its files.
+    /// Another process, which lists the files itself.
     Sent,
 }
 

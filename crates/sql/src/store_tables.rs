@@ -20,13 +20,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-/// What is at a URL. Where tables are sent, they are no datasets; the first `passed` folders of all names are called by no key then.
+/// Looks up a URL. Tables that are sent to other processes are not datasets; of their paths, the first `skipped_dirs` directories
+/// are never partition keys.
 pub(crate) async fn in_store(
     url: &str,
     session: &dyn Session,
     format: Arc<dyn FileFormat>,
     use_of: Use,
-    passed: usize,
+    skipped_dirs: usize,
 ) -> Result<Lookup> {
     let runtime = session.runtime_env();
     let other = || Ok(Lookup::Other(url.to_owned()));
@@ -44,7 +45,7 @@ pub(crate) async fn in_store(
     if is_there || is_web {
         return other();
     }
-    let listed = FilesInStore::list(url, runtime).await.map(|listed| listed.passing_over(passed));
+    let listed = FilesInStore::list(url, runtime).await.map(|listed| listed.with_skipped_dirs(skipped_dirs));
     let (files, listed) = match listed.and_then(|listed| Ok((listed.dataset()?, listed))) {
         Ok(found) => found,
         Err(error) if has_no_such_file(&error) => {
@@ -54,8 +55,8 @@ pub(crate) async fn in_store(
         Err(error) => return Err(error),
     };
     let above = path.components().take_while(|part| !is_of_wildcards(*part)).count();
-    // Those, and what is before all names.
-    let above = if passed > 0 { above.saturating_sub(passed + 1) } else { above };
+    // The scheme and the host count as well.
+    let above = if skipped_dirs > 0 { above.saturating_sub(skipped_dirs + 1) } else { above };
     let is_partitioned = is_partitioned(above, &files);
     let is_other =
         !is_partitioned && !files.files().any(is_named_parquet) && files.files().any(has_another_format);

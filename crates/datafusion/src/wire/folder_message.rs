@@ -1,4 +1,4 @@
-//! The message of a folder or a pattern.
+//! The message of a [`FolderTable`].
 
 use super::envelope::required;
 use super::options_message::OptionsMessage;
@@ -12,17 +12,17 @@ use datafusion_proto_common as proto;
 use prost::Message;
 use std::sync::Arc;
 
-/// A folder, or a pattern. The files are listed where the query is planned.
+/// A folder or a pattern. The process that plans the query lists its files.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct FolderMessage {
     #[prost(message, optional, tag = "1")]
     options: Option<OptionsMessage>,
     #[prost(string, tag = "2")]
     url: String,
-    /// How many of the first folders of all names are called by no key.
+    /// Number of leading directories that are never partition keys.
     #[prost(uint64, tag = "3")]
-    passed: u64,
-    /// Without partition columns.
+    skipped_dirs: u64,
+    /// The schema without partition columns.
     #[prost(message, optional, tag = "4")]
     file_schema: Option<proto::Schema>,
     #[prost(message, repeated, tag = "5")]
@@ -35,7 +35,7 @@ impl FolderMessage {
         Ok(FolderMessage {
             options: Some(OptionsMessage::new(table.format().options())?),
             url: table.url().to_owned(),
-            passed: table.passed() as u64,
+            skipped_dirs: table.skipped_dirs() as u64,
             file_schema: Some(table.written().as_ref().try_into()?),
             partition_columns: partition_columns(keys)?,
         })
@@ -45,7 +45,7 @@ impl FolderMessage {
         let options = required(self.options, "options")?.options()?;
         let written: Schema = required(self.file_schema.as_ref(), "columns")?.try_into()?;
         let keys = partition_types(&self.partition_columns)?;
-        let passed = usize::try_from(self.passed).unwrap_or(usize::MAX);
-        Ok(FolderTable::new(self.url, passed, Arc::new(written), &keys, MarquetryFormat::new(options)))
+        let skipped_dirs = usize::try_from(self.skipped_dirs).unwrap_or(usize::MAX);
+        Ok(FolderTable::new(self.url, skipped_dirs, Arc::new(written), &keys, MarquetryFormat::new(options)))
     }
 }

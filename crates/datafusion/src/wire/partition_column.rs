@@ -1,4 +1,4 @@
-//! The message of a key of folders: its name and its type.
+//! The message of a partition column: its name and its type.
 
 use super::envelope::required;
 use arrow_schema::DataType;
