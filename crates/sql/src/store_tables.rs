@@ -55,7 +55,7 @@ pub(crate) async fn in_store(
         Err(error) => return Err(error),
     };
     let above = path.components().take_while(|part| !is_of_wildcards(*part)).count();
-    // The scheme and the host count as well.
+    // Paths of the dataset lack these directories and the root.
     let above = if skipped_dirs > 0 { above.saturating_sub(skipped_dirs + 1) } else { above };
     let is_partitioned = is_partitioned(above, &files);
     let is_other =
