@@ -60,9 +60,9 @@ pub(super) fn read_metadata_by(
     })
 }
 
-/// What a user can do who knows nothing of footers.
 /// Footers of so many bytes are no matter of a memory budget.
 const FREE_FOOTER_BYTES: usize = 64 << 20;
+/// What a user can do who knows nothing of footers.
 const ADVICE: &str =
     "if it was cut off, overwritten or never finished, `marquetry recover` makes a file of what is whole";
 
