@@ -53,7 +53,7 @@ use plan::{Asked, Plan, Verdict};
 use report::Counted;
 use std::sync::Arc;
 
-/// What pruning may use. By default everything.
+/// Which structures pruning uses. By default all of them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PruneOptions {
@@ -65,10 +65,10 @@ pub struct PruneOptions {
     pub dictionaries: bool,
     /// Column and offset indexes. Default: on.
     pub page_index: bool,
-    /// Dictionary pages that take more bytes in the file are not read, nor those over 64 KiB that are more than half of their chunk.
-    /// Default 1 MiB.
+    /// The size in the file up to which dictionary pages are read. Default 1 MiB. A dictionary page of more than 64 KiB is not read either if
+    /// it takes more than half of its column chunk.
     pub dictionary_bytes: u64,
-    /// What reading may cost.
+    /// Limits on memory and sizes.
     pub limits: Arc<Limits>,
 }
 
@@ -128,7 +128,7 @@ impl PruneOptions {
         self
     }
 
-    /// Nothing is used: all rows are kept, unless the predicate is never or always true.
+    /// Uses no structure: all rows are kept, unless the predicate is constant.
     pub fn none() -> Self {
         PruneOptions {
             statistics: false,
@@ -139,12 +139,12 @@ impl PruneOptions {
         }
     }
 
-    /// Only this stage is used.
+    /// Uses this stage only.
     pub fn only(stage: Stage) -> Self {
         PruneOptions::none().with_stage(stage)
     }
 
-    /// This stage is used, too.
+    /// Uses this stage as well.
     #[must_use]
     pub fn with_stage(mut self, stage: Stage) -> Self {
         *match stage {
@@ -166,11 +166,13 @@ impl PruneOptions {
     }
 }
 
-/// Which rows of row group `row_group` may match `predicate`; what was asked and found is added to `report`.
+/// Finds the rows of row group `row_group` that may match `predicate`, without reading data pages, and adds to `report` what each stage
+/// looked at and ruled out.
+///
+/// An index that is damaged, encrypted without a key, or over a limit is not used; the report has a note of it.
 ///
 /// Fails if the row group does not exist, if the predicate was bound to another schema, if `source` fails to read, and if
 /// [`Limits::cancel`] was cancelled.
-/// An index that is damaged, encrypted or too large is not used, which the report notes.
 ///
 /// ```
 /// use marquetry_core::predicate::Predicate;
@@ -259,7 +261,7 @@ impl Run<'_> {
     fn ask_each(&mut self, stage: Stage, report: &mut PruneReport) -> Result<()> {
         for i in self.plan.open() {
             // What was learnt of the others may have closed it: then nothing needs to be read for it.
-            if stage != Stage::Statistics && !self.plan.open().contains(&i) {
+            if stage != Stage::Statistics && !self.plan.is_open(i) {
                 continue;
             }
             let (column, found) = match self.plan.conditions[i] {

@@ -51,7 +51,7 @@ impl SalvageFilter {
 
     /// Whether it needs the values of a column.
     pub(super) fn looks_at(&self, leaf: usize) -> bool {
-        self.predicate.leaves().contains(&leaf)
+        self.predicate.leaves().binary_search(&leaf).is_ok()
     }
 
     /// The columns that are read for it alone.

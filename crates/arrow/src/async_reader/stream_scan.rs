@@ -130,12 +130,12 @@ impl StreamFilter {
         self.predicate.is_some() || !self.filters.is_empty()
     }
 
-    /// The columns that are looked at: by the predicate if it has to be asked, and by filters.
+    /// The columns that are looked at, sorted: by the predicate if it has to be asked, and by filters.
     pub(super) fn leaves(&self, metadata: &ParquetMetaData, asks_predicate: bool) -> Vec<usize> {
         let predicate = self.predicate.as_ref().filter(|_| asks_predicate);
         let of_predicate = predicate.map_or(&[][..], BoundPredicate::leaves);
         let is_in = |leaf: &usize| {
-            of_predicate.contains(leaf)
+            of_predicate.binary_search(leaf).is_ok()
                 || self.filters.iter().any(|filter| filter.projection.leaf_included(*leaf))
         };
         (0..metadata.schema().num_columns()).filter(is_in).collect()
