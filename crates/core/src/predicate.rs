@@ -91,6 +91,7 @@ pub use marquetry_geo::BBox;
 pub use name::{column_and_path, meanings_of, names_of};
 pub use path::names_column;
 pub use pattern::Pattern;
+pub use position::bytes_as_shown;
 
 /// Which rows are wanted, by the names of columns. Made with [`col`], or from text with [`Predicate::parse`].
 ///

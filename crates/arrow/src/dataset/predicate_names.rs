@@ -30,6 +30,11 @@ impl<'a> FileNames<'a> {
         self.file
     }
 
+    /// Finds fields of both.
+    pub(super) fn finder(&self) -> &FieldFinder<'a> {
+        &self.finder
+    }
+
     /// The path in the file of a column of the table; `None` if the file lacks it. By name it is the same, whether it is there or not.
     ///
     /// Fails if it cannot be told: the table is not known to have the column, or its field has no id.

@@ -15,9 +15,9 @@ use std::fmt::{self, Debug, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Files that are read as one table, and what is to be read of them. No file is open until it is its turn.
+/// Files that are read as one table, and the choice of what to read of them. A file is opened only when it is its turn.
 ///
-/// `S` is what a file is read from: a [`Source`], or where bytes come late, an `AsyncSource`.
+/// `S` is the kind of source: a [`Source`], or an `AsyncSource` for remote files.
 pub struct Dataset<S: ?Sized = dyn Source> {
     pub(super) choice: Choice,
     pub(super) open: Open<S>,
@@ -28,8 +28,10 @@ pub struct Dataset<S: ?Sized = dyn Source> {
 pub(super) type Open<S> = Arc<dyn Fn(&Path) -> Result<Arc<S>> + Send + Sync>;
 
 impl Dataset {
-    /// Files that are anywhere, each opened by `open` when it is its turn, and of very many files more than once. Partitions are told
-    /// by the paths. Fails if there is none.
+    /// A table of these files. `open` opens a file when it is its turn; with very many files it is called more than once for some. Partition
+    /// values are taken from the paths.
+    ///
+    /// Fails if there is no file.
     pub fn from_files<P: Into<PathBuf>>(
         paths: impl IntoIterator<Item = P>,
         open: impl Fn(&Path) -> Result<Arc<dyn Source>> + Send + Sync + 'static,
@@ -56,13 +58,13 @@ impl Dataset {
         Dataset::new(parts, Arc::new(open))
     }
 
-    /// The schema that batches will have. Reads the first file's footer, or those of all where
-    /// [`union_by_name`](Self::union_by_name) or INT96 timestamps ask for it.
+    /// The schema of the batches. Reads the footer of the first file, or of all files if [`union_by_name`](Self::union_by_name) or INT96
+    /// timestamps require it.
     pub fn schema(&self) -> Result<SchemaRef> {
         Ok(self.plan()?.schema(&self.choice))
     }
 
-    /// How many rows all files have, whatever is chosen of them. Reads all footers.
+    /// The number of rows in all files, without regard to filter, offset and limit. Reads all footers.
     pub fn num_rows(&self) -> Result<u64> {
         let mut rows = 0u64;
         for file in &self.choice.files {
@@ -120,23 +122,23 @@ impl<S: ?Sized> Dataset<S> {
         self
     }
 
-    /// Reads only these columns, and all below them, in this order: dotted paths, and keys of partitions. What other
-    /// columns the files have does not matter then.
+    /// Selects columns by dotted path or partition key, and returns them in this order. A path selects all columns below it as well. The other
+    /// columns of the files need not agree with each other.
     #[must_use]
     pub fn columns<N: Into<String>>(mut self, columns: impl IntoIterator<Item = N>) -> Self {
         self.choice.columns = Some(columns.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Whether the schema has the columns of all files, whose footers are all read for that, instead of those of the
-    /// first. Default false.
+    /// Gives the table the columns of all files, if `union` is true; this reads all footers. Default false: the table has the columns of the first
+    /// file.
     #[must_use]
     pub fn union_by_name(mut self, union: bool) -> Self {
         self.choice.union = union;
         self
     }
 
-    /// How columns of one file are found in another. Default: by name.
+    /// Sets how the columns of one file are matched with those of another. Default: by name.
     #[must_use]
     pub fn match_by(mut self, by: MatchBy) -> Self {
         self.choice.by = by;
@@ -156,47 +158,46 @@ impl<S: ?Sized> Dataset<S> {
         self.choice.evolution.as_ref()
     }
 
-    /// Only rows for which `predicate` is true, of columns of the files and keys of partitions. Files whose partitions say
-    /// that they have no such row are not opened; of others, what statistics and indexes rule out is not read.
+    /// Returns only the rows for which `predicate` is true. It may name columns of the table and partition keys. Files whose partition values
+    /// rule out all rows are not opened; in the others, what statistics and indexes rule out is not read.
     ///
-    /// Its columns are called as in the table, and are found in each file as [`match_by`](Self::match_by) says. By field id, one that
-    /// the table is not known to have, or that has no id, is an error.
+    /// Names, types and literals are those of the table, whatever each file stores: see [`match_by`](Self::match_by). When columns are matched
+    /// by field id, a column that the table is not known to have, or that has no id, is an error.
     #[must_use]
     pub fn filter(mut self, predicate: Predicate) -> Self {
         self.choice.predicate = Some(predicate);
         self
     }
 
-    /// Whether directories called `key=value` make columns. Default true.
+    /// Makes columns of directory names of the form `key=value`, if `are_columns` is true. Default true.
     #[must_use]
     pub fn partitions(mut self, are_columns: bool) -> Self {
         self.choice.has_partitions = are_columns;
         self
     }
 
-    /// The type of a key of the partitions. A value that is none of that type is an error.
+    /// Sets the type of a partition key. A value that is not of this type is an error.
     #[must_use]
     pub fn partition_type(mut self, key: impl Into<String>, data_type: DataType) -> Self {
         self.choice.partition_types.insert(key.into(), data_type);
         self
     }
 
-    /// Rows in a batch; the last one of a file may have fewer. Default 8,192.
+    /// Sets the number of rows in a batch. Default 8,192. The last batch of a file may be shorter.
     #[must_use]
     pub fn batch_size(mut self, rows: usize) -> Self {
         self.choice.batch_size = Some(rows);
         self
     }
 
-    /// Most rows to read of all files together, of those that are wanted.
+    /// Limits the number of rows of all files together, counted after the filter.
     #[must_use]
     pub fn limit(mut self, rows: usize) -> Self {
         self.choice.limit = Some(rows);
         self
     }
 
-    /// Rows to pass over first, of those that are wanted. Files that are passed over as a whole are opened for their footers
-    /// only, unless there is a filter.
+    /// Skips this many rows, counted after the filter. Without a filter, files of which all rows are skipped are opened only for their footers.
     #[must_use]
     pub fn offset(mut self, rows: usize) -> Self {
         self.choice.offset = rows;
