@@ -138,7 +138,15 @@ impl<T> ParquetRecordBatchStream<T> {
     /// if there is a limit and it is only known after reading how many rows there are: where damage is no error, and where a predicate
     /// is asked while batches of the row group are read, as polling the stream before may have begun to.
     pub async fn next_row_group(&mut self) -> Result<Option<RowGroupReader>> {
-        let group = std::future::poll_fn(|cx| self.poll_row_group(cx)).await;
+        let group = std::future::poll_fn(|cx| {
+            let group = match std::mem::replace(&mut self.is_polled, true) {
+                false => self.poll_row_group(cx),
+                true => Poll::Ready(Err(panicked())),
+            };
+            self.is_polled = false;
+            group
+        });
+        let group = group.await;
         if group.is_err() {
             self.end();
         }
