@@ -94,6 +94,7 @@ pub use marquetry_geo::BBox;
 pub use name::{column_and_path, meanings_of, names_of};
 pub use path::names_column;
 pub use pattern::Pattern;
+pub use position::bytes_as_shown;
 
 /// A predicate on columns, by their names: it selects the rows for which it is true. Built with [`col`], or parsed from
 /// text with [`Predicate::parse`].

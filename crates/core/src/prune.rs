@@ -260,7 +260,7 @@ impl Run<'_> {
     fn ask_each(&mut self, stage: Stage, report: &mut PruneReport) -> Result<()> {
         for i in self.plan.open() {
             // Results of other conditions may have closed this one: then nothing needs to be read for it.
-            if stage != Stage::Statistics && !self.plan.open().contains(&i) {
+            if stage != Stage::Statistics && !self.plan.is_open(i) {
                 continue;
             }
             let (column, found) = match self.plan.conditions[i] {

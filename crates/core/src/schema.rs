@@ -13,6 +13,7 @@
 //! }
 //! ```
 
+mod name_map;
 mod parse;
 mod print;
 mod to_thrift;
@@ -25,6 +26,7 @@ use crate::logical_type::LogicalType;
 use marquetry_base::{Error, Limits, Result};
 use marquetry_encoding::PhysicalType;
 use marquetry_format::{Repetition as ThriftRepetition, SchemaElement, ThriftString, Type};
+use name_map::NameMap;
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
@@ -46,6 +48,8 @@ pub struct Schema {
     name: ThriftString,
     fields: Vec<Node>,
     leaves: Vec<Leaf>,
+    leaves_by_path: NameMap,
+    fields_by_name: NameMap,
 }
 
 /// A field: a group of fields, or a leaf.
@@ -104,7 +108,13 @@ impl Schema {
         if !builder.rest.is_empty() {
             return Err(Error::corrupt(format!("{} schema elements are in no group", builder.rest.len())));
         }
-        Ok(Schema { name: root.name.clone(), fields, leaves: builder.leaves })
+        Ok(Schema {
+            name: root.name.clone(),
+            fields,
+            leaves: builder.leaves,
+            leaves_by_path: NameMap::default(),
+            fields_by_name: NameMap::default(),
+        })
     }
 
     /// The root's name.
@@ -147,6 +157,8 @@ impl Schema {
         size_of::<Self>()
             + self.leaves.iter().map(leaf).sum::<usize>()
             + self.fields.iter().map(Node::memory_size).sum::<usize>()
+            + self.leaves_by_path.memory_size()
+            + self.fields_by_name.memory_size()
     }
 
     /// Returns the numbers of the columns below field `root` of the root.
@@ -155,9 +167,20 @@ impl Schema {
         start..start + self.leaves[start..].partition_point(|leaf| leaf.root == root)
     }
 
-    /// Returns the number of the column with this dotted path.
+    /// Returns the number of the column with this dotted path, the first if there are several. Names may have dots: `a.b` may be
+    /// a field of `a`, or one of the root. PERF: after some lookups a map is built, so that looking up all columns is linear.
     pub fn find(&self, dotted: &str) -> Option<usize> {
-        self.leaves.iter().position(|leaf| &*leaf.dotted == dotted)
+        self.columns_at(dotted).first().copied()
+    }
+
+    /// The numbers of all columns with this dotted path, in ascending order.
+    pub(crate) fn columns_at(&self, dotted: &str) -> Vec<usize> {
+        self.leaves_by_path.find(self.leaves.iter().map(Leaf::dotted), dotted)
+    }
+
+    /// The numbers of the root's fields with this name, in ascending order.
+    pub fn fields_named(&self, name: &str) -> Vec<usize> {
+        self.fields_by_name.find(self.fields.iter().map(Node::shared_name), name)
     }
 }
 

@@ -18,6 +18,7 @@ use marquetry_core::predicate::{BoundPredicate, LeafValues};
 use marquetry_core::read::ColumnBatch;
 use marquetry_encoding::dictionary::Dictionary;
 use marquetry_encoding::{Bitmap, Values};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The columns of a file that are read.
@@ -69,12 +70,15 @@ impl FilterStage {
     /// Returns the stages of a typed predicate.
     pub(super) fn of_predicate(predicate: &BoundPredicate, metadata: &ParquetMetaData) -> Vec<FilterStage> {
         let mut stages: Vec<FilterStage> = Vec::new();
+        // PERF: there may be thousands of conditions, each of another column.
+        let mut places: HashMap<Vec<usize>, usize> = HashMap::new();
         for bound in predicate.conjuncts() {
             let leaves = bound.leaves().to_vec();
             let condition = Condition { bound, entries: None };
-            match stages.iter_mut().find(|stage| stage.leaves == leaves) {
+            match places.get(&leaves).and_then(|place| stages.get_mut(*place)) {
                 Some(FilterStage { test: Test::Typed { conditions }, .. }) => conditions.push(condition),
                 _ => {
+                    places.insert(leaves.clone(), stages.len());
                     let cost = guessed_cost(metadata, &leaves);
                     let test = Test::Typed { conditions: vec![condition] };
                     stages.push(FilterStage { test, leaves, cost, selectivity: 0.5, is_measured: false });
@@ -164,25 +168,37 @@ pub(super) fn filter(
     }
     let first = if asks_typed { 0 } else { typed };
     let measures = typed > 1;
-    for i in first..stages.len() {
+    let mut last_use: HashMap<usize, usize> = HashMap::new();
+    for (i, stage) in stages.iter().enumerate().skip(first) {
+        last_use.extend(stage.leaves.iter().map(|leaf| (*leaf, i)));
+    }
+    // The columns of which values are kept: no others are looked at, as there may be thousands.
+    let mut kept: BTreeSet<usize> = BTreeSet::new();
+    for (i, stage) in stages.iter_mut().enumerate().skip(first) {
         let asked = rows.kept();
         if asked == 0 {
             break;
         }
         let start = measures.then(Stopwatch::start);
-        let found = stages[i].evaluate(rows, asked, columns, metadata)?;
+        let found = stage.evaluate(rows, asked, columns, metadata)?;
         let left = found.count_ones(0..found.len());
         if let Some(start) = start {
-            stages[i].measure(asked, left, start.elapsed().as_secs_f64());
+            stage.measure(asked, left, start.elapsed().as_secs_f64());
         }
-        // Columns that no later stage needs are not filtered again.
-        let (_, later) = stages.split_at(i + 1);
-        for (leaf, column) in columns.iter_mut() {
-            let is_needed = column.is_projected || later.iter().any(|stage| stage.leaves.contains(&leaf));
-            match is_needed && left > 0 {
-                true if left < asked => column.refilter(&found)?,
-                true => {}
-                false => column.clear(),
+        kept.extend(&stage.leaves);
+        let affected: Vec<usize> = match left < asked {
+            true => kept.iter().copied().collect(),
+            false => stage.leaves.clone(),
+        };
+        for leaf in affected {
+            let column = column(columns, leaf)?;
+            // Columns that no later stage needs are not filtered again.
+            let is_needed = column.is_projected || last_use.get(&leaf).is_some_and(|last| *last > i);
+            if !is_needed || left == 0 {
+                column.clear();
+                kept.remove(&leaf);
+            } else if left < asked {
+                column.refilter(&found)?;
             }
         }
         if left < asked {

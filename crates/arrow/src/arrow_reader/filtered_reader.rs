@@ -33,7 +33,7 @@ use marquetry_core::prune::{PruneReport, RowGroupMatch};
 use marquetry_core::row_mask::{MaskCursor, RowMask};
 use marquetry_core::source::Source;
 use marquetry_encoding::Bitmap;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// Which rows of which columns to read.
@@ -367,11 +367,10 @@ impl FilteredReader {
 
     /// Returns the columns that stages need, those of typed stages only if `asks_typed`, and the output columns if `gives`.
     fn leaves(&self, asks_typed: bool, gives: bool) -> Vec<usize> {
-        let asked = |leaf: &usize| {
-            let stages = self.stages.iter().filter(|stage| asks_typed || !stage.is_typed());
-            stages.into_iter().any(|stage| stage.leaves().contains(leaf))
-        };
-        let wanted = |(leaf, column): &(usize, &CachedColumn)| asked(leaf) || gives && column.is_projected;
+        let stages = self.stages.iter().filter(|stage| asks_typed || !stage.is_typed());
+        let asked: BTreeSet<usize> = stages.flat_map(|stage| stage.leaves().iter().copied()).collect();
+        let wanted =
+            |(leaf, column): &(usize, &CachedColumn)| asked.contains(leaf) || gives && column.is_projected;
         self.columns.iter().filter(wanted).map(|(leaf, _)| leaf).collect()
     }
 

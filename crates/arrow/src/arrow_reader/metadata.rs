@@ -2,7 +2,7 @@
 
 use super::options::ArrowReaderOptions;
 use super::resolved_schema::{ResolvedFields, SchemaCache};
-use super::statistics::StatisticsConverter;
+use super::statistics::{StatisticsConverter, find_in_file};
 use super::{ChunkReader, ProjectionMask};
 #[cfg(feature = "async")]
 use crate::async_reader::{CachedTail, PageIndexCache};
@@ -14,7 +14,7 @@ use marquetry_core::fetch::{CachedSource, CoalesceOptions, RangeCache, index_ran
 use marquetry_core::io::{read_encrypted_metadata, read_metadata};
 use marquetry_core::metadata::ParquetMetaData;
 use marquetry_core::page_index::PageIndex;
-use marquetry_core::schema::Schema;
+use marquetry_core::schema::{Schema, unknown_column};
 use marquetry_core::source::Source;
 use std::ops::Range;
 use std::sync::Arc;
@@ -114,7 +114,9 @@ impl ArrowReaderMetadata {
     ///
     /// Fails if there is no such column.
     pub fn statistics(&self, column: &str) -> Result<StatisticsConverter<'_>> {
-        let converter = StatisticsConverter::try_new(column, self.schema(), self.parquet_schema())?;
+        let found = find_in_file(column, self.whole(), self.parquet_schema())?;
+        let found = found.ok_or_else(|| unknown_column(self.parquet_schema(), column))?;
+        let converter = StatisticsConverter::of_found(found, self.parquet_schema())?;
         Ok(self.perhaps_repaired(converter))
     }
 
@@ -136,7 +138,8 @@ impl ArrowReaderMetadata {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn statistics_as<'a>(&'a self, column: &str, field: &'a Field) -> Result<StatisticsConverter<'a>> {
-        let converter = StatisticsConverter::promoted(column, field, self.schema(), self.parquet_schema())?;
+        let found = find_in_file(column, self.whole(), self.parquet_schema()).ok().flatten();
+        let converter = StatisticsConverter::promoted(found, field, self.parquet_schema())?;
         Ok(self.perhaps_repaired(converter))
     }
 

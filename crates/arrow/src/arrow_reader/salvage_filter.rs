@@ -50,7 +50,7 @@ impl SalvageFilter {
 
     /// Returns whether it needs the values of a column.
     pub(super) fn looks_at(&self, leaf: usize) -> bool {
-        self.predicate.leaves().contains(&leaf)
+        self.predicate.leaves().binary_search(&leaf).is_ok()
     }
 
     /// Returns the columns that are read for it alone.

@@ -40,19 +40,20 @@
 //! where the writer states that it did not, and null where it states nothing.
 
 mod bounds_array;
+mod find_column;
 
 use crate::evolution::is_promotable;
 use crate::null_arrays::null_array;
-use crate::schema::{TypeOptions, compatibility, element_of, plain_type, value_type};
+use crate::schema::{TypeOptions, compatibility, plain_type, value_type};
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use bounds_array::{Bound, bounds_array};
+pub(super) use find_column::{FoundColumn, find_in_file};
 use marquetry_base::{Error, Result};
 use marquetry_core::metadata::RowGroup;
-use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::page_index::PageIndex;
 use marquetry_core::prune::TrustedStatistics;
-use marquetry_core::schema::{Leaf, Schema, unknown_column};
+use marquetry_core::schema::{Leaf, Schema};
 
 /// Statistics of one column as Arrow arrays. See the [module](self) for what they hold.
 ///
@@ -96,7 +97,13 @@ impl<'a> StatisticsConverter<'a> {
     ///
     /// Fails if neither schema has the column, or if its values cannot become the field's type.
     pub fn try_new(name: &str, arrow_schema: &'a ArrowSchema, parquet_schema: &'a Schema) -> Result<Self> {
-        let (field, number) = find(name, arrow_schema, parquet_schema)?;
+        Self::of_found(find_column::find(name, arrow_schema, parquet_schema)?, parquet_schema)
+    }
+
+    /// Creates a converter for a column that was found.
+    ///
+    /// Fails if its values cannot become the field's type.
+    pub(super) fn of_found((field, number): FoundColumn<'a>, parquet_schema: &'a Schema) -> Result<Self> {
         let data_type = value_type(field.data_type()).clone();
         let number = number.filter(|_| !data_type.is_nested());
         let column = number.map(|number| Column::new(number, &data_type, parquet_schema)).transpose()?;
@@ -119,13 +126,12 @@ impl<'a> StatisticsConverter<'a> {
     ///
     /// Fails if the column's values cannot become the field's type.
     pub(super) fn promoted(
-        name: &str,
+        found: Option<FoundColumn<'_>>,
         field: &'a Field,
-        file_schema: &ArrowSchema,
         parquet_schema: &'a Schema,
     ) -> Result<Self> {
         let data_type = value_type(field.data_type()).clone();
-        let found = find(name, file_schema, parquet_schema).ok().filter(|_| !data_type.is_nested());
+        let found = found.filter(|_| !data_type.is_nested());
         let column = found.and_then(|(read_as, number)| Some((value_type(read_as.data_type()), number?)));
         let column = column
             .map(|(read_as, number)| Column::promoted(number, read_as.clone(), &data_type, parquet_schema));
@@ -370,46 +376,5 @@ impl<'a> Column<'a> {
                 .in_column(self.leaf.dotted().clone())
                 .in_row_group(group.index())),
         }
-    }
-}
-
-/// Returns the field of this name, or of the leaf of this dotted path, and the number of its column. The number is
-/// `None` if the file lacks the column, or if it is no leaf.
-fn find<'a>(name: &str, arrow: &'a ArrowSchema, schema: &Schema) -> Result<(&'a Field, Option<usize>)> {
-    if let Ok(field) = arrow.field_with_name(name) {
-        let is_root = |leaf: &Leaf| leaf.path().len() == 1 && leaf.name() == name && leaf.max_rep() == 0;
-        return Ok((field, schema.columns().iter().position(is_root)));
-    }
-    let number = schema.find(name).ok_or_else(|| unknown_column(schema, name))?;
-    let field = field_of_leaf(arrow, schema, number)
-        .ok_or_else(|| Error::argument(format!("the Arrow schema has no field of column {name}")))?;
-    Ok((field, Some(number)))
-}
-
-/// Returns the Arrow field of a leaf at any depth below a field of the root.
-fn field_of_leaf<'a>(arrow: &'a ArrowSchema, schema: &Schema, leaf: usize) -> Option<&'a Field> {
-    let root = NestedField::from_root(schema, schema.column(leaf).root())?;
-    below(arrow.field_with_name(&root.name).ok()?, &root, leaf)
-}
-
-/// Returns the field of `leaf` at or below `arrow`, the Arrow field of `field`. Fields of structs are found by name;
-/// elements, keys and values by position.
-fn below<'a>(arrow: &'a Field, field: &NestedField, leaf: usize) -> Option<&'a Field> {
-    match (&field.kind, arrow.data_type()) {
-        (FieldKind::Leaf(_), _) => Some(arrow),
-        (FieldKind::Struct(fields), DataType::Struct(arrow)) => {
-            let field = &fields[NestedField::place_of(fields, leaf)?];
-            below(arrow.iter().find(|arrow| **arrow.name() == *field.name)?, field, leaf)
-        }
-        (FieldKind::List(element), list) => below(element_of(list)?, element, leaf),
-        (FieldKind::Map(entries), DataType::Map(arrow, _)) => {
-            let (FieldKind::Struct(parts), DataType::Struct(arrow)) = (&entries.kind, arrow.data_type())
-            else {
-                return None;
-            };
-            let place = NestedField::place_of(parts, leaf)?;
-            below(arrow.get(place)?, &parts[place], leaf)
-        }
-        _ => None,
     }
 }

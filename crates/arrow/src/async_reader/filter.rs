@@ -91,7 +91,7 @@ impl RowGroupFilter<'_> {
         let leaves = with(&looked_at, &scan.leaves);
         let pages = self.pages(&leaves, &rows).await?;
         let (looked_at, others): (Vec<_>, Vec<_>) =
-            leaves.iter().zip(pages).partition(|(leaf, _)| looked_at.contains(leaf));
+            leaves.iter().zip(pages).partition(|(leaf, _)| looked_at.binary_search(leaf).is_ok());
         let [mut pages, others] =
             [looked_at, others].map(|each| each.into_iter().flat_map(|(_, pages)| pages).collect::<Vec<_>>());
         let all_fetched = bytes(&buffered.missing_of(others.clone())) <= scan.cost.bytes_per_round_trip();

@@ -139,7 +139,15 @@ impl<T> ParquetRecordBatchStream<T> {
     /// after reading. That is so if damage is no error, or if the predicate is evaluated while batches are read, which
     /// an earlier poll of the stream may have begun.
     pub async fn next_row_group(&mut self) -> Result<Option<RowGroupReader>> {
-        let group = std::future::poll_fn(|cx| self.poll_row_group(cx)).await;
+        let group = std::future::poll_fn(|cx| {
+            let group = match std::mem::replace(&mut self.is_polled, true) {
+                false => self.poll_row_group(cx),
+                true => Poll::Ready(Err(panicked())),
+            };
+            self.is_polled = false;
+            group
+        });
+        let group = group.await;
         if group.is_err() {
             self.end();
         }

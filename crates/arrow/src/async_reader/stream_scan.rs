@@ -135,7 +135,7 @@ impl StreamFilter {
         let predicate = self.predicate.as_ref().filter(|_| asks_predicate);
         let of_predicate = predicate.map_or(&[][..], BoundPredicate::leaves);
         let is_in = |leaf: &usize| {
-            of_predicate.contains(leaf)
+            of_predicate.binary_search(leaf).is_ok()
                 || self.filters.iter().any(|filter| filter.projection.leaf_included(*leaf))
         };
         (0..metadata.schema().num_columns()).filter(is_in).collect()

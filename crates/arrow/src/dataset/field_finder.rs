@@ -3,7 +3,7 @@
 use crate::evolution::MatchBy;
 use crate::schema::FIELD_ID_KEY;
 use arrow_schema::{Field, FieldRef, Fields};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -12,6 +12,7 @@ use std::rc::Rc;
 /// PERF: a query may look for all of 20,000 columns, so comparing each with each would be too slow.
 pub(super) struct FieldFinder<'a> {
     by: MatchBy,
+    lookups: Cell<usize>,
     /// By the address of the fields, which stay there as long as this lives.
     known: RefCell<HashMap<*const FieldRef, Rc<Names<'a>>>>,
 }
@@ -26,11 +27,15 @@ struct Names<'a> {
 
 impl<'a> FieldFinder<'a> {
     pub(super) fn new(by: MatchBy) -> Self {
-        FieldFinder { by, known: RefCell::default() }
+        FieldFinder { by, lookups: Cell::new(0), known: RefCell::default() }
     }
 
     /// Returns the first field of this name.
     pub(super) fn named(&self, fields: &'a Fields, name: &str) -> Option<&'a Field> {
+        self.lookups.set(self.lookups.get() + 1);
+        if self.lookups.get() <= FEW_LOOKUPS {
+            return fields.iter().find(|field| field.name() == name).map(|field| &**field);
+        }
         self.names(fields).exact.get(name)?.first().copied()
     }
 
@@ -72,6 +77,9 @@ impl<'a> Names<'a> {
         names
     }
 }
+
+/// Number of lookups up to which searching all names is faster than building a map.
+const FEW_LOOKUPS: usize = 32;
 
 /// Returns the field id in a field's metadata.
 pub(super) fn id(field: &Field) -> Option<i32> {

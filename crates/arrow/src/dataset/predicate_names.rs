@@ -30,6 +30,11 @@ impl<'a> FileNames<'a> {
         self.file
     }
 
+    /// Returns the finder of fields in the file and in the table.
+    pub(super) fn finder(&self) -> &FieldFinder<'a> {
+        &self.finder
+    }
+
     /// Returns the path in the file of a column of the table; `None` if the file lacks it. If columns are found by
     /// name, it is the same path, whether it exists or not.
     ///

@@ -2,10 +2,11 @@
 
 use super::choice::Choice;
 use super::data_file::DataFile;
+use super::field_finder::FieldFinder;
 use super::filter::columns_of;
 use super::int96::TableUnits;
 use super::predicate_names::FileNames;
-use super::table_types::type_at;
+use super::table_types::field_at;
 use super::union_help::union_helps;
 use super::{Dataset, partition};
 use crate::arrow_reader::{
@@ -14,6 +15,7 @@ use crate::arrow_reader::{
 use crate::evolution::{Evolution, MatchBy, is_same_column, union};
 use crate::schema::value_type;
 use arrow_array::{ArrayRef, RecordBatchReader};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use bytes::Bytes;
 use marquetry_base::{Error, ErrorKind, Result};
@@ -30,7 +32,7 @@ pub(super) struct Plan {
     pub(super) keys: Vec<Key>,
     /// All keys, including those that are not read but may be in the predicate.
     all_keys: Vec<Key>,
-    /// Columns of the predicate that some file has, and others may lack.
+    /// Columns of the predicate that some file has, and others may lack. Sorted.
     known: Vec<String>,
     /// The predicate, with the paths of the table's columns.
     pub(super) predicate: Option<Predicate>,
@@ -89,7 +91,7 @@ impl Plan {
     ) -> Result<Option<Option<ArrayRef>>> {
         let column = column_of(schema, name);
         let is_there = names.is_in(schema, column)?;
-        let is_missing = !is_there && self.known.iter().any(|known| known == column);
+        let is_missing = !is_there && has(&self.known, column);
         Ok(is_missing.then(|| self.evolution.default_of(&names_of(column).join(".")).cloned()))
     }
 
@@ -163,12 +165,16 @@ impl Choice {
         });
         // The given schema says which columns there are.
         let fields = evolution.schema().fields();
+        let finder = FieldFinder::new(evolution.match_by());
         let is_root = |path: &String| {
             let path = names_of(path).join(".");
-            fields.iter().any(|field| is_at_or_below(&path, field.name()))
+            let mut ends = path.match_indices('.').map(|(end, _)| end).chain([path.len()]);
+            ends.any(|end| finder.named(fields, &path[..end]).is_some())
         };
-        let predicate = self.predicate_of_table(|path| type_at(fields, &names_of(path)).is_some());
-        let known = predicate.iter().flat_map(columns_of).filter(is_root).collect();
+        let is_there = |path: &str| field_at(&finder, fields, &names_of(path)).is_some();
+        let predicate = self.predicate_of_table(is_there);
+        let mut known: Vec<String> = predicate.iter().flat_map(columns_of).filter(is_root).collect();
+        known.sort_unstable();
         let (predicate_types, predicate_fields) = (self.predicate_types(fields), fields.clone());
         let evolution = evolution.clone();
         Ok(Some(Plan { evolution, keys, all_keys, known, predicate, predicate_types, predicate_fields }))
@@ -213,7 +219,7 @@ impl Choice {
 
     /// Returns the fields of a file that the predicate may name in the table, if columns are not found by name.
     fn predicate_fields(&self, known: &Fields, file: &Fields) -> Fields {
-        let named: Vec<String> =
+        let named: HashSet<String> =
             self.asked().iter().filter_map(|path| names_of(path).into_iter().next()).collect();
         let is_one = |field: &&FieldRef| {
             let is_named = || named.contains(field.name()) && known.find(field.name()).is_none();
@@ -243,7 +249,7 @@ impl Choice {
             .refuse_extra(!self.union && self.columns.is_none());
         let evolution = paths.into_iter().fold(evolution, Evolution::with_path);
         // If the first file decides, no other may lack a column.
-        let predicate = self.predicate_of_table(|path| asked.iter().any(|asked| asked == path));
+        let predicate = self.predicate_of_table(|path| has(&asked, path));
         let known = if self.union { asked } else { Vec::new() };
         if self.by != MatchBy::Name {
             predicate_types = self.predicate_types(&predicate_fields);
@@ -330,7 +336,7 @@ impl Choice {
         Some(self.predicate.clone()?.rename_columns(meaning))
     }
 
-    /// Returns all paths that names in the predicate may mean, each once.
+    /// Returns all paths that names in the predicate may mean, each once, sorted.
     fn asked(&self) -> Vec<String> {
         let paths = self.predicate.iter().flat_map(columns_of);
         let mut asked: Vec<String> = paths.flat_map(|path| meanings_of(&path)).collect();
@@ -345,11 +351,21 @@ impl Choice {
 
     /// Returns the types of the predicate's columns that exist, as fields named by path.
     fn predicate_types(&self, fields: &Fields) -> Fields {
+        let finder = FieldFinder::new(self.by);
         let field = |path: String| {
             // A predicate only tests whether a struct is null, and a VARIANT may be stored as several structs.
-            let data_type =
-                type_at(fields, &names_of(&path)).filter(|found| !matches!(found, DataType::Struct(_)))?;
-            Some(Field::new(path, data_type.clone(), true))
+            let found = field_at(&finder, fields, &names_of(&path))?;
+            let is_struct = matches!(found.data_type(), DataType::Struct(_));
+            let field = (!is_struct).then(|| Field::new(path, found.data_type().clone(), true))?;
+            // Only this extension type changes what a literal means.
+            let is_uuid = |name: &&str| *name == "arrow.uuid";
+            let metadata = found.extension_type_name().filter(is_uuid);
+            Some(match metadata {
+                Some(name) => {
+                    field.with_metadata([(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned())].into())
+                }
+                None => field,
+            })
         };
         self.asked().into_iter().filter_map(field).collect()
     }
@@ -430,7 +446,7 @@ struct FileFields {
     paths: Vec<String>,
     /// The chosen columns that it lacks.
     missing: Vec<String>,
-    /// The predicate's columns that it has, and their types as fields named by path.
+    /// The predicate's columns that it has, and their types as fields named by path. Sorted.
     asked: Vec<String>,
     predicate_types: Fields,
 }
@@ -442,14 +458,15 @@ fn extend(all: &mut Vec<String>, more: Vec<String>) {
     all.dedup();
 }
 
+/// Whether sorted names contain this one.
+fn has(sorted: &[String], name: &str) -> bool {
+    sorted.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
+}
+
 /// Returns the column of a path into a VARIANT, or the name itself if it is no path.
 fn column_of<'a>(schema: &ParquetSchema, name: &'a str) -> &'a str {
     match column_and_path(name) {
         Some((column, _)) if !names_column(schema, name) => column,
         _ => name,
     }
-}
-
-fn is_at_or_below(path: &str, name: &str) -> bool {
-    path.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

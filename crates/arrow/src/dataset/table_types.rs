@@ -4,13 +4,17 @@
 //! type: `x > 0.1` selects doubles above 0.1, and 0.1 as a FLOAT is one. So each file must be filtered by the values
 //! that the table shows of it.
 
+use super::field_finder::FieldFinder;
 use super::filter::unknown;
 use super::predicate_names::FileNames;
 use crate::evolution::is_promotable;
+use crate::schema::value_type;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type};
-use arrow_schema::{DataType, Field, Fields};
-use marquetry_base::{Error, Result};
-use marquetry_core::predicate::{ColumnPath, Comparison, Literal, Number, Predicate, col, names_of};
+use arrow_schema::{DataType, Field, Fields, TimeUnit};
+use marquetry_base::{Error, Result, from_hex};
+use marquetry_core::predicate::{
+    ColumnPath, Comparison, Literal, Number, Pattern, Predicate, bytes_as_shown, col, names_of,
+};
 use std::cmp::Ordering;
 
 type Float16 = <Float16Type as ArrowPrimitiveType>::Native;
@@ -21,47 +25,51 @@ pub(super) struct TableTypes<'a> {
     pub(super) names: &'a FileNames<'a>,
 }
 
-/// Returns the type of the column that these names lead to.
-pub(super) fn type_at<'a>(fields: &'a Fields, names: &[String]) -> Option<&'a DataType> {
+/// Returns the field that these names lead to.
+pub(super) fn field_at<'a>(
+    finder: &FieldFinder<'a>,
+    fields: &'a Fields,
+    names: &[String],
+) -> Option<&'a Field> {
     let (first, rest) = names.split_first()?;
-    let data_type = fields.iter().find(|field| field.name() == first)?.data_type();
-    match (rest, value_type(data_type)) {
-        ([], _) => Some(data_type),
-        (rest, DataType::Struct(fields)) => type_at(fields, rest),
+    let field = finder.named(fields, first)?;
+    match (rest, value_field(field).data_type()) {
+        ([], _) => Some(field),
+        (rest, DataType::Struct(fields)) => field_at(finder, fields, rest),
         _ => None,
     }
 }
 
-/// Returns the type of the innermost elements of lists, or of the entries of maps.
-fn value_type(data_type: &DataType) -> &DataType {
-    match data_type {
+/// Returns the field of the innermost elements of lists, or of the entries of maps.
+fn value_field(field: &Field) -> &Field {
+    match field.data_type() {
         DataType::List(element)
         | DataType::LargeList(element)
         | DataType::ListView(element)
         | DataType::LargeListView(element)
         | DataType::FixedSizeList(element, _)
-        | DataType::Map(element, _) => value_type(element.data_type()),
-        other => other,
+        | DataType::Map(element, _) => value_field(element),
+        _ => field,
     }
 }
 
-/// Returns the type of the values of a map.
-fn map_value_type(data_type: &DataType) -> Option<&DataType> {
-    match value_type(data_type) {
-        DataType::Struct(entries) => entries.get(1).map(|field| field.data_type()),
+/// Returns the field of the values of a map.
+fn map_values(field: &Field) -> Option<&Field> {
+    match value_field(field).data_type() {
+        DataType::Struct(entries) => entries.get(1).map(|field| &**field),
         _ => None,
     }
 }
 
-/// Returns the type that a predicate refers to inside a column of some type.
-type Inner<'a> = &'a dyn Fn(&DataType) -> Option<&DataType>;
+/// Returns the field that a predicate refers to inside a column.
+type Inner<'a> = &'a dyn Fn(&Field) -> Option<&Field>;
 
 impl TableTypes<'_> {
     /// Returns a predicate that is true of the file's own values where `predicate` is true of the table's.
     ///
     /// Fails if a column's type in the file cannot become that of the table.
     pub(super) fn predicate_of_file(&self, predicate: &Predicate) -> Result<Predicate> {
-        self.of_values(predicate, &|data_type| Some(data_type))
+        self.of_values(predicate, &|field| Some(field))
     }
 
     /// Like [`predicate_of_file`](Self::predicate_of_file), for values inside columns. `inner` returns their type.
@@ -80,11 +88,11 @@ impl TableTypes<'_> {
                 return Ok(predicate.clone());
             }
             Predicate::Elements { quantifier, of } => {
-                let of = Box::new(self.of_values(of, &|data_type| Some(value_type(data_type)))?);
+                let of = Box::new(self.of_values(of, &|field| Some(value_field(field)))?);
                 return Ok(Predicate::Elements { quantifier: *quantifier, of });
             }
             Predicate::AtKey { key, of } => {
-                return Ok(self.of_values(of, &map_value_type)?.at_key(key.clone()));
+                return Ok(self.of_values(of, &map_values)?.at_key(key.clone()));
             }
             Predicate::Cardinality { .. } | Predicate::IsEmpty { .. } => return Ok(predicate.clone()),
             Predicate::Compare { column, .. }
@@ -104,17 +112,18 @@ impl TableTypes<'_> {
         }
     }
 
-    /// Returns the types of a column's values in the file and in the table, if they differ.
-    fn evolved(&self, path: &ColumnPath, inner: Inner<'_>) -> Result<Option<(&DataType, &DataType)>> {
-        let to =
-            self.table.iter().find(|field| **field.name() == **path).map(|field| Field::data_type(field));
+    /// Returns the fields of a column's values in the file and in the table, if their types differ.
+    fn evolved(&self, path: &ColumnPath, inner: Inner<'_>) -> Result<Option<(&Field, &Field)>> {
+        let finder = self.names.finder();
+        let to = finder.named(self.table, path);
         let in_file = self.names.path(path)?;
-        let from = in_file.and_then(|path| type_at(self.names.file(), &names_of(&path)));
+        let from = in_file.and_then(|path| field_at(finder, self.names.file(), &names_of(&path)));
         let (Some(from), Some(to)) = (from.and_then(inner), to.and_then(inner)) else {
             return Ok(None);
         };
-        let is_promoted = self.promoted(path, from, to).map_err(|error| path.locate(error))?;
-        Ok(is_promoted.then_some((from, to)))
+        let is_promoted = self.promoted(path, from.data_type(), to.data_type());
+        let is_promoted = is_promoted.map_err(|error| path.locate(error))?;
+        Ok((is_promoted || is_uuid(from) != is_uuid(to)).then_some((from, to)))
     }
 
     /// Returns whether the type in the file differs from that of the table. Fails if it cannot become it.
@@ -134,14 +143,31 @@ impl TableTypes<'_> {
 }
 
 /// Translates a predicate on one column, which is `from` in the file and `to` in the table.
-fn of_file(predicate: &Predicate, from: &DataType, to: &DataType) -> Predicate {
+fn of_file(predicate: &Predicate, from_field: &Field, to_field: &Field) -> Predicate {
+    let (from, to) = (value_type(from_field.data_type()), value_type(to_field.data_type()));
+    let in_file = |literal: &Literal| match literal {
+        Literal::Text(text) => meant_bytes(text, from_field, to_field).unwrap_or_else(|| literal.clone()),
+        Literal::Number(number) => Literal::Number(in_unit(number, from, to)),
+        other => other.clone(),
+    };
     match predicate {
         Predicate::IsNan { column } if is_float(to) && !is_float(from) => nowhere(column),
         Predicate::Compare { column, is, literal } => match rounded(literal, to) {
             Some(number) if is_float(from) => compare_exactly(column, *is, number, from),
             Some(number) => col(column).compare(*is, Literal::Number(number)),
-            None => col(column).compare(*is, as_bytes(literal, from)),
+            None => col(column).compare(*is, in_file(literal)),
         },
+        Predicate::StartsWith { column, prefix } => {
+            Predicate::StartsWith { column: column.clone(), prefix: in_file(prefix) }
+        }
+        Predicate::Matches { column, pattern } => {
+            let pattern = match pattern {
+                Pattern::Contains(part) => Pattern::Contains(in_file(part)),
+                Pattern::EndsWith(end) => Pattern::EndsWith(in_file(end)),
+                other => other.clone(),
+            };
+            Predicate::Matches { column: column.clone(), pattern }
+        }
         Predicate::In { column, list } => {
             let is_there = |literal: &Literal| match literal {
                 Literal::Number(number) if is_float(from) => is_value(number, from),
@@ -149,7 +175,7 @@ fn of_file(predicate: &Predicate, from: &DataType, to: &DataType) -> Predicate {
             };
             let literals = list.iter().map(|literal| match rounded(literal, to) {
                 Some(number) => Literal::Number(number),
-                None => as_bytes(literal, from),
+                None => in_file(literal),
             });
             col(column).is_in(literals.filter(is_there))
         }
@@ -216,13 +242,77 @@ fn compare_exactly(column: &ColumnPath, is: Comparison, number: Number, from: &D
     }
 }
 
-/// Converts text to its bytes, if the file has byte strings of one length and the table byte strings of any length. The
-/// bytes of a UUID are not its text form.
-fn as_bytes(literal: &Literal, from: &DataType) -> Literal {
-    match (literal, from) {
-        (Literal::Text(text), DataType::FixedSizeBinary(_)) => Literal::Bytes(text.as_bytes().to_vec()),
-        (literal, _) => literal.clone(),
+/// Converts a text literal to the bytes that it means for the table's column, if the file stores another type: text means
+/// itself, bytes mean `\xNN` escapes, UUIDs mean their hexadecimal form. `None` if both types take the literal alike.
+fn meant_bytes(text: &str, from: &Field, to: &Field) -> Option<Literal> {
+    #[derive(PartialEq)]
+    enum Kind {
+        Text,
+        Uuid,
+        Fixed,
+        Bytes,
     }
+    let kind = |field: &Field| match value_type(field.data_type()) {
+        data_type if data_type.is_string() => Some(Kind::Text),
+        DataType::FixedSizeBinary(_) if is_uuid(field) => Some(Kind::Uuid),
+        DataType::FixedSizeBinary(_) => Some(Kind::Fixed),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some(Kind::Bytes),
+        _ => None,
+    };
+    let (in_file, in_table) = (kind(from)?, kind(to)?);
+    if in_file == in_table {
+        return None;
+    }
+    let meant = match in_table {
+        Kind::Text => None,
+        Kind::Uuid => return uuid_bytes(text).map(Literal::Bytes),
+        // The bytes of a UUID, in a table without the extension type.
+        Kind::Fixed => from_hex(text).filter(|bytes| bytes.len() == 16),
+        Kind::Bytes => bytes_as_shown(text),
+    };
+    Some(Literal::Bytes(meant.unwrap_or_else(|| text.as_bytes().to_vec())))
+}
+
+fn uuid_bytes(text: &str) -> Option<Vec<u8>> {
+    from_hex(&text.replace('-', "")).filter(|bytes| bytes.len() == 16)
+}
+
+fn is_uuid(field: &Field) -> bool {
+    field.extension_type_name() == Some("arrow.uuid")
+}
+
+/// Converts a number in the unit of the table's column to the coarser unit of the file's: literal numbers are stored values.
+fn in_unit(number: &Number, from: &DataType, to: &DataType) -> Number {
+    match (number, nanos(from).zip(nanos(to))) {
+        (Number::Finite { is_negative, digits, scale }, Some((from, to))) if from > to => {
+            let zeros = (from / to).ilog10() as i32;
+            let scale = scale.saturating_add(zeros);
+            // Days are no power of ten of any other unit.
+            if 10u64.checked_pow(zeros as u32) != Some(from / to) || digits.is_empty() {
+                return number.clone();
+            }
+            Number::Finite { is_negative: *is_negative, digits: digits.clone(), scale }
+        }
+        _ => number.clone(),
+    }
+}
+
+/// Returns the nanoseconds of the unit that a type counts time in.
+fn nanos(data_type: &DataType) -> Option<u64> {
+    let unit = match data_type {
+        DataType::Time32(unit)
+        | DataType::Time64(unit)
+        | DataType::Duration(unit)
+        | DataType::Timestamp(unit, _) => unit,
+        DataType::Date64 => &TimeUnit::Millisecond,
+        _ => return None,
+    };
+    Some(match unit {
+        TimeUnit::Second => 1_000_000_000,
+        TimeUnit::Millisecond => 1_000_000,
+        TimeUnit::Microsecond => 1_000,
+        TimeUnit::Nanosecond => 1,
+    })
 }
 
 #[cfg(test)]
@@ -270,6 +360,30 @@ mod tests {
         assert_eq!(of_int("x > 0.5"), "x > 0.5");
         assert_eq!(of_int("is_nan(x)"), "x < -inf");
         assert_eq!(of_int("not (is_nan(x))"), "not (x < -inf)");
+    }
+
+    #[test]
+    fn text_means_what_it_means_in_the_table() {
+        for (asked, of_file) in [
+            ("x = 'a\\x00'", "x = X'6100'"),
+            ("x in ('a\\x00', 'b')", "x in (X'6100', X'62')"),
+            ("starts_with(x, '\\x00')", "starts_with(x, X'00')"),
+            ("x = 'a\\y'", "x = X'615c79'"),
+        ] {
+            for from in [DataType::FixedSizeBinary(2), DataType::Utf8] {
+                assert_eq!(shown(asked, from, DataType::BinaryView), of_file, "{asked}");
+            }
+        }
+        assert_eq!(shown("x = 'a\\x00'", DataType::Binary, DataType::Utf8), "x = X'615c783030'");
+    }
+
+    #[test]
+    fn numbers_of_a_finer_unit() {
+        use TimeUnit::*;
+        let of_file = |asked, from, to| shown(asked, DataType::Duration(from), DataType::Duration(to));
+        assert_eq!(of_file("x = 1500", Millisecond, Microsecond), "x = 1.500");
+        assert_eq!(of_file("x in (0, -2e9)", Second, Nanosecond), "x in (0, -2)");
+        assert_eq!(of_file("x > 'PT1S'", Second, Nanosecond), "x > 'PT1S'");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod content_defined;
 mod copied_types;
+mod evolved_predicates;
 mod host_write;
 mod int96_units;
 mod level_runs;
@@ -17,4 +18,5 @@ mod stored_values;
 mod value_repair;
 mod variant_paths;
 mod variant_paths_random;
+mod wide_predicates;
 mod write_table;

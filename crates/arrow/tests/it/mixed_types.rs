@@ -245,3 +245,60 @@ fn uuids_and_bytes() {
         assert_eq!(count(&dataset, filter), Ok(rows), "{filter}");
     }
 }
+
+/// What is written as text, or as a bare number, means in each file what it means in the table.
+#[test]
+fn literals_mean_what_they_mean_in_the_table() {
+    use arrow_array::{
+        BinaryArray, DurationMicrosecondArray, DurationMillisecondArray, FixedSizeBinaryArray,
+    };
+    let fixed = |value: &[u8]| -> ArrayRef {
+        Arc::new(FixedSizeBinaryArray::try_from_iter(std::iter::once(value)).unwrap())
+    };
+    let bytes = |value: &[u8]| -> ArrayRef { Arc::new(BinaryArray::from_vec(vec![value])) };
+    let (_folder, dataset) = table(vec![bytes(b"a\0"), fixed(b"a\0"), bytes(b"a\\x00")]);
+    assert_eq!(count(&dataset, r"x = 'a\x00'"), Ok(2));
+    assert_eq!(count(&dataset, r"x in ('a\x00', 'b')"), Ok(2));
+    assert_eq!(count(&dataset, r"starts_with(x, 'a\x00')"), Ok(2));
+    assert_eq!(count(&dataset, "x = 'a\\x5cx00'"), Ok(1));
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["a", "\\x61"]));
+    let (_folder, dataset) = table(vec![bytes(b"a"), text]);
+    assert_eq!(count(&dataset, r"x = '\x61'"), Ok(2));
+
+    // 1,500 us are in one of them, and 1,500 ms are 1,500,000 us.
+    let millis: ArrayRef = Arc::new(DurationMillisecondArray::from(vec![1, 1_500]));
+    let micros: ArrayRef = Arc::new(DurationMicrosecondArray::from(vec![1_500, 1_500_000]));
+    for columns in [vec![millis.clone(), micros.clone()], vec![micros, millis]] {
+        let (_folder, dataset) = table(columns);
+        assert_eq!(count(&dataset, "x = 1500"), Ok(1));
+        assert_eq!(count(&dataset, "x in (1500000)"), Ok(2));
+        assert_eq!(count(&dataset, "x > 1000 and x <= 1500"), Ok(1));
+        assert_eq!(count(&dataset, "x = 'PT1.5S'"), Ok(2));
+    }
+}
+
+/// The first file says that the bytes are UUIDs, another one says nothing.
+#[test]
+fn uuids_and_bytes_of_their_length() {
+    use arrow_array::FixedSizeBinaryArray;
+    use arrow_schema::{Field, Schema};
+    let folder = tempfile::tempdir().unwrap();
+    let value = b"0123456789abcdef";
+    for (name, is_uuid) in [("0.parquet", true), ("1.parquet", false)] {
+        let metadata = is_uuid.then(|| ("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned()));
+        let field = Field::new("x", DataType::FixedSizeBinary(16), false);
+        let schema = Arc::new(Schema::new(vec![field.with_metadata(metadata.into_iter().collect())]));
+        let array = FixedSizeBinaryArray::try_from_iter(std::iter::once(value)).unwrap();
+        let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(array)]).unwrap();
+        let file = File::create(folder.path().join(name)).unwrap();
+        let mut writer = ArrowWriter::try_new(file, schema, None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+    }
+    let of_first = Dataset::open([folder.path()]).unwrap();
+    let of_all = of_first.clone().union_by_name(true);
+    assert_eq!(count(&of_first, "x = '30313233-3435-3637-3839-616263646566'"), Ok(2));
+    // Together they are no UUIDs.
+    assert_eq!(count(&of_all, "x = '0123456789abcdef'"), Ok(2));
+    assert_eq!(count(&of_all, "x = '30313233343536373839616263646566'"), Ok(2));
+}

@@ -55,6 +55,34 @@ fn a_stream_whose_source_panicked_says_so() {
     }
 }
 
+/// So does the next row group of such a stream.
+#[test]
+fn a_row_group_whose_source_panicked_says_so() {
+    let (_, file) = large();
+    let groups = |stream: &mut ParquetRecordBatchStream<Store>| {
+        let mut next = || catch_unwind(AssertUnwindSafe(|| block_on(stream.next_row_group())));
+        loop {
+            match next() {
+                Ok(Ok(Some(_))) => {}
+                Ok(Ok(None)) => return false,
+                Ok(Err(error)) => panic!("{error}"),
+                Err(_) => break,
+            }
+        }
+        let error = next().unwrap().map(|_| ()).unwrap_err();
+        assert!(error.message().contains("reading panicked before"), "{error}");
+        assert!(next().unwrap().unwrap().is_none());
+        true
+    };
+    let store = Store::new(file.clone());
+    assert!(!groups(&mut stream(&store).unwrap()));
+    // The first call is that of the footer.
+    for call in 1..store.calls() {
+        let store = Store::with(file.clone(), Faults { panics: Some(call), ..Faults::default() });
+        assert!(groups(&mut stream(&store).unwrap()), "call {call}");
+    }
+}
+
 #[test]
 fn every_failure_is_an_error_and_the_end() {
     let (_, file) = large();

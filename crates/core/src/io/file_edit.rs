@@ -276,7 +276,7 @@ impl FileEdit {
         let unreferenced = match sink {
             EditSink::InPlace(grown) => {
                 grown.get_ref().keep();
-                unreferenced_bytes(&LocalFile::of_len(file, len), &metadata)
+                LocalFile::of_len(file, len).map_or(0, |file| unreferenced_bytes(&file, &metadata))
             }
             EditSink::Copy(copy) => {
                 is_wanted()?;

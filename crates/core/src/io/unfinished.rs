@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 /// The files to undo if the process ends now.
 #[derive(Debug)]
@@ -45,13 +46,16 @@ impl Unfinished {
 pub(super) struct Growth {
     file: File,
     len: u64,
+    /// When it was last changed before.
+    modified: Option<SystemTime>,
     is_cut: Mutex<bool>,
 }
 
 impl Growth {
     /// Registers a file that had `len` bytes.
     pub(super) fn new(file: File, len: u64) -> Self {
-        Growth { file, len, is_cut: Mutex::new(false) }
+        let modified = file.metadata().and_then(|metadata| metadata.modified()).ok();
+        Growth { file, len, modified, is_cut: Mutex::new(false) }
     }
 
     /// Calls `write` unless the file was truncated, so that nothing is written behind the cut.
@@ -67,6 +71,10 @@ impl Growth {
         let mut is_cut = self.is_cut.lock().unwrap_or_else(PoisonError::into_inner);
         *is_cut = true;
         let _ = self.file.set_len(self.len).and_then(|()| self.file.sync_all());
+        // It has the bytes that it had, and so the time: those who read it may go on.
+        if let Some(modified) = self.modified {
+            let _ = self.file.set_modified(modified);
+        }
     }
 }
 

@@ -30,8 +30,7 @@ pub(crate) enum Entry {
 impl ListLevels {
     pub(super) fn of(schema: &Schema, column: usize) -> Self {
         let leaf = schema.column(column);
-        let roots = (0..schema.fields().len()).filter_map(|root| NestedField::from_root(schema, root));
-        let root = roots.into_iter().find(|root| root.has_leaf(column));
+        let root = NestedField::from_root(schema, leaf.root());
         let mut elements = Vec::new();
         let mut next = root.as_ref();
         while let Some(field) = next {

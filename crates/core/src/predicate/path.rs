@@ -9,6 +9,7 @@ use crate::logical_type::LogicalType;
 use crate::nesting::{FieldKind, NestedField};
 use crate::schema::{Leaf, NodeKind, Schema, unknown_column};
 use marquetry_base::{Error, Result};
+use std::borrow::Cow;
 
 /// Whether a predicate's path exists in a schema: as a column, a list, a map or a struct, or as a field of their
 /// elements.
@@ -47,6 +48,26 @@ impl<'a> Names<'a> {
                 "" => Some(None),
                 rest => rest.strip_prefix('.').map(|rest| Some(Names::Text(rest))),
             },
+        }
+    }
+
+    /// Returns the dotted path.
+    fn dotted(self) -> Cow<'a, str> {
+        match self {
+            Names::Parts([name]) => Cow::Borrowed(name),
+            Names::Parts(names) => Cow::Owned(names.join(".")),
+            Names::Text(path) => Cow::Borrowed(path),
+        }
+    }
+
+    /// Returns the fields of the root with whose names the path may begin.
+    fn roots(self, schema: &Schema) -> Vec<usize> {
+        match self {
+            Names::Parts(names) => names.first().map_or_else(Vec::new, |name| schema.fields_named(name)),
+            Names::Text(path) => {
+                let ends = path.match_indices('.').map(|(end, _)| end).chain([path.len()]);
+                ends.flat_map(|end| schema.fields_named(&path[..end])).collect()
+            }
         }
     }
 
@@ -183,11 +204,12 @@ fn exact_column(schema: &Schema, path: &str) -> Result<Option<usize>> {
 }
 
 fn exact(schema: &Schema, names: Names<'_>) -> Result<Option<usize>> {
-    let is_path = |leaf: &Leaf| names.is_path_of(leaf);
-    let Some(column) = schema.columns().iter().position(is_path) else { return Ok(None) };
-    match schema.columns()[column + 1..].iter().any(is_path) {
-        true => Err(ambiguous()),
-        false => Ok(Some(column)),
+    let mut columns = schema.columns_at(&names.dotted());
+    columns.retain(|column| names.is_path_of(schema.column(*column)));
+    match columns.as_slice() {
+        [] => Ok(None),
+        [column] => Ok(Some(*column)),
+        _ => Err(ambiguous()),
     }
 }
 
@@ -198,11 +220,8 @@ fn field_at(schema: &Schema, path: &str) -> Result<Option<NestedField>> {
 
 fn at(schema: &Schema, names: Names<'_>) -> Result<Option<NestedField>> {
     let mut found = None;
-    for root in 0..schema.fields().len() {
-        // PERF: searches only the field with which the path begins.
-        if names.behind(schema.fields()[root].name()).is_none() {
-            continue;
-        }
+    // PERF: searches only the field with which the path begins.
+    for root in names.roots(schema) {
         let Some(field) = NestedField::from_root(schema, root) else { continue };
         let here = below(std::slice::from_ref(&field), names)?;
         if here.is_some() && found.is_some() {

@@ -105,13 +105,20 @@ pub(super) fn as_shown(leaf: &Leaf, literal: &Literal) -> Option<Literal> {
     let is_shown =
         leaf.physical() == PhysicalType::ByteArray && !leaf.logical().is_some_and(LogicalType::is_text);
     match literal {
-        Literal::Text(text) if is_shown => unescaped(text).map(Literal::Bytes),
+        Literal::Text(text) if is_shown => bytes_as_shown(text).map(Literal::Bytes),
         _ => None,
     }
 }
 
-/// Replaces `\xNN` in a text by bytes; `None` if it has no backslash, or one with another meaning.
-fn unescaped(text: &str) -> Option<Vec<u8>> {
+/// Replaces `\xNN` in a text by bytes; `None` if it has no backslash, or one with another meaning. Columns of bytes are shown
+/// so, and their literals may be written so.
+///
+/// ```
+/// use marquetry_core::predicate::bytes_as_shown;
+/// assert_eq!(bytes_as_shown(r"a\x00\xff").as_deref(), Some(&b"a\0\xff"[..]));
+/// assert_eq!((bytes_as_shown("a"), bytes_as_shown(r"a\n")), (None, None));
+/// ```
+pub fn bytes_as_shown(text: &str) -> Option<Vec<u8>> {
     let (first, escapes) = text.split_once('\\')?;
     let mut bytes = first.as_bytes().to_vec();
     for escape in escapes.split('\\') {
