@@ -50,12 +50,16 @@ pub struct ParquetRecordBatchReaderBuilder<T> {
 }
 
 impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
-    /// Reads the footer. Fails if the file is none, is damaged there, or is encrypted in it.
+    /// Opens a file with the default options: reads its footer.
+    ///
+    /// Fails if the file is not a Parquet file, or if its footer is damaged or encrypted.
     pub fn try_new(reader: T) -> Result<Self> {
         Self::try_new_with_options(reader, ArrowReaderOptions::default())
     }
 
-    /// [`try_new`](Self::try_new) with options; fails also if the wanted schema does not fit the file.
+    /// Opens a file with options: reads its footer.
+    ///
+    /// Fails as [`try_new`](Self::try_new) does, and if the schema in the options does not fit the file.
     pub fn try_new_with_options(reader: T, options: ArrowReaderOptions) -> Result<Self> {
         let (source, counters) = (reader.into_source()?, Arc::<ReadCounters>::default());
         let metered = MeteredSource::new(source.clone(), counters.clone());
@@ -63,17 +67,21 @@ impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
         Ok(Self { counters, ..Self::with_source(source, metadata) })
     }
 
-    /// Takes metadata that was loaded before; the file must be the same.
+    /// Uses metadata that was loaded before, so that the footer is not read again.
     ///
-    /// Fails if the file cannot be asked for its length.
+    /// `reader` must be the same file with the same content. This is not checked: with the metadata of another file, reading fails or returns
+    /// values that are in neither file. A cache should keep metadata under a [`FileCacheKey`](marquetry_core::io::FileCacheKey), which
+    /// identifies the version of a file.
+    ///
+    /// Fails if the length of the file cannot be determined.
     pub fn try_new_with_metadata(reader: T, metadata: ArrowReaderMetadata) -> Result<Self> {
         Ok(Self::with_source(reader.into_source()?, metadata))
     }
 
-    /// As [`try_new_with_metadata`](Self::try_new_with_metadata), with the signature that the `parquet` crate has.
+    /// The same as [`try_new_with_metadata`](Self::try_new_with_metadata), with the signature of the `parquet` crate.
     ///
     /// # Panics
-    /// If the file cannot be asked for its length.
+    /// If the length of the file cannot be determined.
     pub fn new_with_metadata(reader: T, metadata: ArrowReaderMetadata) -> Self {
         let source = reader.into_source().expect("an open file has a length");
         Self::with_source(source, metadata)
@@ -127,28 +135,32 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self.metadata.parquet_schema()
     }
 
-    /// Rows in a batch; the last batch may have fewer. Default 8,192. Batches go on from one row group to the next, unless
-    /// there is a filter, a selection of rows or a virtual column: they end with row groups then. One thread decodes a batch in which
-    /// a row group ends together with the one before it, where that has at most 256 KiB in a field, unless memory is limited.
+    /// Sets the number of rows in a batch. Default 8,192. The last batch may be shorter.
+    ///
+    /// A batch may hold rows of several row groups. With a filter, a row selection or virtual columns, each batch ends at the end of its row
+    /// group. With one thread, the batch that crosses the end of a row group is decoded together with the batch before it, if the latter
+    /// has at most 256 KiB per field and memory is not limited.
     #[must_use]
     pub fn with_batch_size(mut self, rows: usize) -> Self {
         self.batch_size = rows;
         self
     }
 
-    /// The columns to read, in the order of the file. Default all.
+    /// Selects the columns to read. They keep the order of the file. Default: all.
     #[must_use]
     pub fn with_projection(mut self, mask: ProjectionMask) -> Self {
         (self.projection, self.order, self.chosen) = (mask, None, None);
         self
     }
 
-    /// The columns to read, in this order: dotted paths, each for all columns at and below it. The fields of structs
-    /// have the order of the names, too. Fails if a path does not exist, naming similar ones.
+    /// Selects the columns to read, by dotted path, and returns them in this order. A path selects a column, or all columns of a group; the
+    /// fields of structs are returned in the order of the paths as well.
     ///
-    /// A name may be a [path into a VARIANT](crate::variant::VariantPath), such as `payload:user.id::bigint`: the column has
-    /// this text as its name, and a list of values for a path over all elements. Where the path is shredded, and all of the file's values with it,
-    /// only its typed column is read.
+    /// A name may also be a [path into a VARIANT](crate::variant::VariantPath), such as `payload:user.id::bigint`. The result column is
+    /// named by this text; a path over all elements of an array gives a list. If all values at the path are shredded, only the typed
+    /// column is read.
+    ///
+    /// Fails if a path does not exist. The error names similar paths.
     pub fn with_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         (self.projection, self.chosen) = choose_columns(self.metadata(), &names)?;
@@ -156,36 +168,40 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         Ok(self)
     }
 
-    /// The schema that batches are to have, whatever the file's is. It says which columns are read: a projection has no
-    /// effect then. It comes on top of [`ArrowReaderOptions::with_schema`]. Predicates and filters are asked about the file's columns, by their
-    /// names there, and one that the file lacks is an error; those of a [`Dataset`](crate::dataset::Dataset) are asked about the table's. Arrays
-    /// that filters get may have wanted types already.
+    /// Reads the file as another schema: see [`Evolution`]. The schema decides which columns are read, so that a projection has no effect.
+    /// It is applied after [`ArrowReaderOptions::with_schema`].
+    ///
+    /// Predicates and filters still refer to the columns of the file, by the file's names and types; a column that the file lacks is an
+    /// error. The arrays that a filter gets may already have the types of the wanted schema. A [`Dataset`](crate::dataset::Dataset) evaluates
+    /// predicates on the columns of the table instead.
     #[must_use]
     pub fn with_evolution(mut self, evolution: Evolution) -> Self {
         self.evolution = Some(evolution);
         self
     }
 
-    /// The row groups to read, in this order. Default all.
+    /// Selects the row groups to read, by number, in this order. Default: all.
     #[must_use]
     pub fn with_row_groups(mut self, row_groups: Vec<usize>) -> Self {
         self.row_groups = Some(row_groups);
         self
     }
 
-    /// The rows to read, of those of all row groups that are read, in their order; the filter is asked about these alone.
-    /// Default all.
+    /// Selects the rows to read. The selection counts the rows of the selected row groups, in the order in which they are read. Predicates
+    /// and filters are evaluated on the selected rows only. Default: all.
     #[must_use]
     pub fn with_row_selection(mut self, selection: RowSelection) -> Self {
         self.selection = Some(selection);
         self
     }
 
-    /// Only rows for which `predicate` is true. Row groups and pages that can have none are not read, as far as statistics
-    /// and indexes tell; then its columns are read, and of all others only the rows that it wants. Default all.
+    /// Returns only the rows for which `predicate` is true. Default: all rows.
     ///
-    /// With another [`OnCorrupt`](super::OnCorrupt) than `Fail` all rows are read that can be, and it is asked about these: a value that is lost
-    /// and null is null to it.
+    /// Statistics, bloom filters, dictionaries and page indexes rule out row groups and pages first. Then the columns of the predicate are
+    /// read, and of the other columns only the rows that match.
+    ///
+    /// With an [`OnCorrupt`](super::OnCorrupt) other than `Fail`, all readable rows are read, and the predicate is evaluated on them. A lost
+    /// value that became null is null for the predicate as well.
     ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -203,38 +219,42 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self
     }
 
-    /// Only rows that `filter` wants: its columns are read, and of all others only the rows that it wants. A
-    /// [predicate](Self::with_predicate) says the same faster, where it can. With both, the filter is asked about rows that
-    /// the predicate wants. Default all.
+    /// Returns only the rows that `filter` selects. Its columns are read first, and of the other columns only the selected rows. Default:
+    /// all rows.
+    ///
+    /// A [predicate](Self::with_predicate) is faster where it can express the condition. With both, the filter is evaluated on the rows for
+    /// which the predicate is true.
     #[must_use]
     pub fn with_row_filter(mut self, filter: RowFilter) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// Most rows to read, of those that are wanted. Default all.
+    /// Limits the number of rows, counted after selection, predicate and filter. Default: no limit.
     #[must_use]
     pub fn with_limit(mut self, rows: usize) -> Self {
         self.limit = Some(rows);
         self
     }
 
-    /// Rows to pass over before the first, of those that are wanted. Default 0.
+    /// Skips this many rows, counted after selection, predicate and filter. Default 0.
     #[must_use]
     pub fn with_offset(mut self, rows: usize) -> Self {
         self.offset = rows;
         self
     }
 
-    /// How many threads decode columns, the caller's included; 0 for one for each processor. Default 1: none are started.
-    /// Batches and errors are the same whatever the number. Columns are read ahead of the batch that is wanted, 8 MiB of them
-    /// as they are encoded; one that is too much for one thread is read in parts, some pages each, up to 64 MiB ahead. With a
-    /// predicate or a selection of rows, and for virtual columns, each thread reads row groups of its own, up to 256 MiB ahead.
+    /// Sets the number of threads that decode, including the caller's; 0 stands for one per processor. Default 1: no thread is started.
+    /// Batches and errors do not depend on the number.
     ///
-    /// One thread is what there is if a [`RowFilter`] looks at rows that is not [pure](super::ArrowPredicate::fork), if a predicate or a
-    /// selection comes with a limit or an offset, if damage is no error, and for sources whose requests are dear. Of
-    /// [`Limits::memory`](marquetry_base::Limits::memory), if it is set, half of what is left decides how many threads there are,
-    /// and an eighth how far ahead they read. A build without the feature `threads` has one.
+    /// Without a predicate, a selection or virtual columns, the threads share the columns, and read up to 8 MiB of encoded data ahead. A
+    /// column that is too much work for one thread is split into ranges of pages, up to 64 MiB ahead. Otherwise each thread reads row
+    /// groups of its own, up to 256 MiB ahead.
+    ///
+    /// Only one thread is used with a [`RowFilter`] that is not [pure](super::ArrowPredicate::fork), with a limit or an offset beside a
+    /// predicate or a selection, with an [`OnCorrupt`](super::OnCorrupt) other than `Fail`, for sources whose requests are expensive, and in
+    /// a build without the feature `threads`. If [`Limits::memory`](marquetry_base::Limits::memory) is set, half of the memory that is left
+    /// bounds the number of threads, and an eighth of it how far they read ahead.
     ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -252,8 +272,8 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self
     }
 
-    /// What has the [threads](Self::with_threads) besides the caller's. Default: a pool of our own, which lives as long as the reader;
-    /// none is started for one thread.
+    /// Runs the work of the other [threads](Self::with_threads) on this executor. Default: a thread pool that lives as long as the reader; no
+    /// thread is started if the number is 1.
     ///
     /// ```
     /// # use marquetry_arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -269,7 +289,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         self.with_shared_executor(SharedExecutor::new(executor))
     }
 
-    /// [`with_executor`](Self::with_executor), of one that others have, too.
+    /// The same as [`with_executor`](Self::with_executor), with an executor that several readers share.
     #[must_use]
     pub fn with_shared_executor(mut self, executor: SharedExecutor) -> Self {
         self.executor = executor;
@@ -317,14 +337,13 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         }
     }
 
-    /// The units of the chosen INT96 columns, if the options ask for [`Int96Unit::Auto`](super::Int96Unit::Auto): the finest of each that
-    /// holds all its values. Those that nanoseconds hold are not among them.
+    /// Finds the unit of each selected INT96 column, if the options ask for [`Int96Unit::Auto`](super::Int96Unit::Auto): the finest unit that
+    /// holds all its values. Columns whose values all fit nanoseconds are left out.
     ///
-    /// Who reads a file in parts, or several files as one, asks for those of all, as each part by itself may get others:
-    /// [`Int96Units::coarser`] are those of two parts, and
-    /// [`with_int96_units`](ArrowReaderOptions::with_int96_units) reads by them.
+    /// To read a file in parts, or several files as one table, find the units of all parts, join them with [`Int96Units::coarser`], and
+    /// pass the result to [`with_int96_units`](ArrowReaderOptions::with_int96_units). Otherwise the parts may get different units.
     ///
-    /// Fails where reading these columns fails.
+    /// Fails if reading these columns fails.
     pub fn fitting_int96(&self) -> Result<Int96Units> {
         let (metadata, mut options) = (&self.metadata.metadata, self.metadata.options.clone());
         let row_groups = self.row_groups.clone().unwrap_or_else(|| (0..metadata.num_row_groups()).collect());

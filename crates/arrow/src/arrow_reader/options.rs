@@ -76,17 +76,18 @@ impl ArrowReaderOptions {
         ArrowReaderOptions::default()
     }
 
-    /// The Arrow schema to read as, for the whole file. Types may differ from the default ones where the values are
-    /// the same: other string layouts, dictionaries, other units and widths. What cannot be is an error when opening, as are
-    /// decimals and unsigned integers as the integers that are stored, and other units of durations and times that only the stored
-    /// Arrow schema names.
+    /// Sets the Arrow schema that the file is read as. It needs all columns of the file, with their names and in their order. A type may
+    /// differ from the default if it holds the same values: another string layout, a dictionary, another unit or width.
+    ///
+    /// Opening the file fails for any other type. It also fails for decimals and unsigned integers that are to be read as the stored integers, and
+    /// for another unit of durations and times that only the stored Arrow schema defines.
     #[must_use]
     pub fn with_schema(mut self, schema: SchemaRef) -> Self {
         self.schema = Some(schema);
         self
     }
 
-    /// The layout of byte strings, text or not. `None`, the default, is as the stored Arrow schema says, or
+    /// Sets the layout of byte strings, text and binary. Default `None`: the layout in the stored Arrow schema, or
     /// [`StringLayout::Utf8`].
     #[must_use]
     pub fn with_text(mut self, text: impl Into<Option<StringLayout>>) -> Self {
@@ -103,21 +104,21 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// What happens to text that is not UTF-8. Default: [`InvalidUtf8::Error`].
+    /// Sets how text that is not valid UTF-8 is read. Default: [`InvalidUtf8::Error`].
     #[must_use]
     pub fn with_invalid_utf8(mut self, invalid_utf8: InvalidUtf8) -> Self {
         self.types.invalid_utf8 = invalid_utf8;
         self
     }
 
-    /// What happens to decimals that need more bits than their Arrow type has. Default: [`DecimalOverflow::Error`].
+    /// Sets how decimals are read that do not fit their Arrow type. Default: [`DecimalOverflow::Error`].
     #[must_use]
     pub fn with_decimal_overflow(mut self, decimal_overflow: DecimalOverflow) -> Self {
         self.types.decimal_overflow = decimal_overflow;
         self
     }
 
-    /// The unit of INT96 timestamps. Default: nanoseconds.
+    /// Sets the unit of INT96 timestamps. Default: nanoseconds.
     #[must_use]
     pub fn with_int96(mut self, int96: Int96Unit) -> Self {
         (self.int96, self.is_int96_chosen) = (int96, true);
@@ -151,15 +152,15 @@ impl ArrowReaderOptions {
         self.int96
     }
 
-    /// Whether to ignore the Arrow schema that is stored in the file. Default false.
+    /// Ignores the Arrow schema that is stored in the file, if `skip` is true. Default false.
     #[must_use]
     pub fn with_skip_arrow_metadata(mut self, skip: bool) -> Self {
         self.types.use_arrow_schema = !skip;
         self
     }
 
-    /// Whether elements of lists, and keys and values of maps, have the names that the stored Arrow schema has; else they have
-    /// those of the Parquet schema, as pyarrow gives them. Default true.
+    /// Chooses the names of list elements, and of the keys and values of maps: those in the stored Arrow schema (`true`, the default), or
+    /// those in the Parquet schema, as pyarrow does (`false`).
     #[must_use]
     pub fn with_stored_element_names(mut self, stored: bool) -> Self {
         self.types.stored_element_names = stored;
@@ -223,40 +224,42 @@ impl ArrowReaderOptions {
         self
     }
 
-    /// Whether pages are held against their checksums. Default true.
+    /// Verifies the checksums of pages, if `verify` is true. Default true.
     #[must_use]
     pub fn with_page_checksum_verification(mut self, verify: bool) -> Self {
         self.verify_checksums = verify;
         self
     }
 
-    /// Whether a file that has no footer at its end, because its writer died or it was cut off, is read up to the last
-    /// footer that is certain: that of a [checkpoint](marquetry_core::write::CheckpointEvery), or the one from before a
-    /// change that was not finished. Default false.
-    /// [`recovered_end`](super::ArrowReaderMetadata::recovered_end) tells whether that happened.
+    /// Reads a file without a footer at its end, if `recover` is true. Default false. Such a file is left by a writer that died, or was
+    /// truncated. It is read up to the last footer that is certain: that of a
+    /// [checkpoint](marquetry_core::write::CheckpointEvery), or the footer from before an unfinished change.
+    /// [`recovered_end`](super::ArrowReaderMetadata::recovered_end) tells whether this happened.
     #[must_use]
     pub fn with_checkpoint_recovery(mut self, recover: bool) -> Self {
         self.checkpoint_recovery = recover;
         self
     }
 
-    /// What to do where pages cannot be read. Default [`OnCorrupt::Fail`].
+    /// Sets what happens to pages that cannot be read. Default [`OnCorrupt::Fail`].
     #[must_use]
     pub fn with_on_corrupt(mut self, on_corrupt: OnCorrupt) -> Self {
         self.on_corrupt = on_corrupt;
         self
     }
 
-    /// Whether page indexes are used to pass over pages. Default true. They save most of the work where few rows are wanted;
-    /// one that contradicts the pages is an error when that is found.
+    /// Uses page indexes to skip pages, if `use_page_index` is true. Default true. This saves most of the work where few rows are selected.
+    /// An index that contradicts its pages is an error when the contradiction is found.
     #[must_use]
     pub fn with_page_index(mut self, use_page_index: bool) -> Self {
         self.page_index = use_page_index;
         self
     }
 
-    /// Columns that the file does not have, behind those that it has: fields of type Int64 with the extension type
-    /// [`RowNumber`](super::RowNumber) or [`RowGroupIndex`](super::RowGroupIndex). Fails if a field has neither.
+    /// Adds virtual columns after the columns of the file. Each is a field of type Int64 with the extension type
+    /// [`RowNumber`](super::RowNumber) or [`RowGroupIndex`](super::RowGroupIndex).
+    ///
+    /// Fails if a field has neither extension type.
     ///
     /// ```
     /// use arrow_schema::{DataType, Field};
@@ -271,40 +274,39 @@ impl ArrowReaderOptions {
         Ok(self)
     }
 
-    /// A virtual column of this name with the number that each row has in the file, counted from 0.
+    /// Adds a virtual column with the position of each row in the file, counted from 0.
     #[must_use]
     pub fn with_row_numbers(mut self, name: &str) -> Self {
         self.virtual_columns.push(virtual_columns::row_numbers(name));
         self
     }
 
-    /// A virtual column of this name with the number of each row's row group, counted from 0.
+    /// Adds a virtual column with the number of the row group of each row, counted from 0.
     #[must_use]
     pub fn with_row_group_numbers(mut self, name: &str) -> Self {
         self.virtual_columns.push(virtual_columns::row_groups(name));
         self
     }
 
-    /// What the file may cost its reader. Default: [`Limits::default`].
+    /// Sets the limits on memory and sizes. Default: [`Limits::default`].
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = Arc::new(limits);
         self
     }
 
-    /// The keys of an encrypted file. Default: none; what is not encrypted can be read then, if the footer is not.
+    /// Sets the keys of an encrypted file. Default: none. Without keys the unencrypted columns can be read, if the footer is not encrypted.
     ///
-    /// The footer key is asked for when the file is opened, those of columns when they are read. A file that is not encrypted at
-    /// all is an error: somebody may have put it in the place of one that is.
+    /// The footer key is retrieved when the file is opened, column keys when their columns are read. With keys, a file that is not encrypted
+    /// at all is an error: it may have been put in the place of an encrypted one.
     #[must_use]
     pub fn with_file_decryption_properties(mut self, decryption: Arc<FileDecryptionProperties>) -> Self {
         self.decryption = Some(decryption);
         self
     }
 
-    /// How many bytes of the end of a file to ask for first, where its bytes come late: a second request is needed only
-    /// if the footer is longer. What lies before the footer serves as well, such as page indexes. Default, and least, 64
-    /// KiB.
+    /// Sets how many bytes at the end of a remote file the first request fetches. A second request is needed only if the footer is longer.
+    /// Bytes before the footer, such as page indexes, are used as well. Default and minimum: 64 KiB.
     #[cfg(feature = "async")]
     #[must_use]
     pub fn with_footer_size_hint(mut self, bytes: usize) -> Self {

@@ -54,21 +54,24 @@ pub struct ParquetRecordBatchStreamBuilder<T> {
 }
 
 impl<T: AsyncSource + 'static> ParquetRecordBatchStreamBuilder<T> {
-    /// Reads the footer, see [`ArrowReaderMetadata::load_async`].
+    /// Opens a file with the default options: fetches its footer, as [`ArrowReaderMetadata::load_async`] does.
     ///
-    /// Fails if the file is none, is damaged there, or is encrypted in it, or if the source fails.
+    /// Fails if the file is not a Parquet file, if its footer is damaged or encrypted, or if the source fails.
     pub async fn new(input: T) -> Result<Self> {
         Self::new_with_options(input, ArrowReaderOptions::default()).await
     }
 
-    /// [`new`](Self::new) with options; fails also if the wanted schema does not fit the file.
+    /// Opens a file with options: fetches its footer.
+    ///
+    /// Fails as [`new`](Self::new) does, and if the schema in the options does not fit the file.
     pub async fn new_with_options(input: T, options: ArrowReaderOptions) -> Result<Self> {
         let metadata = ArrowReaderMetadata::load_async(&input, options).await?;
         Ok(Self::new_with_metadata(input, metadata))
     }
 
-    /// Takes metadata that was loaded before. If it knows which version of the file it is of, reading fails if there is
-    /// another one now; else the file must be the same.
+    /// Uses metadata that was loaded before, so that the footer is not fetched again. If the metadata knows the
+    /// [version of the file](ArrowReaderMetadata::file_version), reading any other version fails. Otherwise the file must be the same; this is
+    /// not checked.
     pub fn new_with_metadata(input: T, metadata: ArrowReaderMetadata) -> Self {
         ParquetRecordBatchStreamBuilder {
             source: Arc::new(input),
@@ -109,22 +112,24 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         self.metadata.parquet_schema()
     }
 
-    /// Most rows in a batch. Default 8,192. A batch ends where its row group does.
+    /// Sets the maximum number of rows in a batch. Default 8,192. Each batch ends at the end of its row group.
     #[must_use]
     pub fn with_batch_size(mut self, rows: usize) -> Self {
         self.batch_size = rows;
         self
     }
 
-    /// The columns to read, in the order of the file. Default all.
+    /// Selects the columns to read. They keep the order of the file. Default: all.
     #[must_use]
     pub fn with_projection(mut self, mask: ProjectionMask) -> Self {
         (self.projection, self.order) = (mask, None);
         self
     }
 
-    /// The columns to read, in this order: dotted paths, each for all columns at and below it. The fields of structs
-    /// have the order of the names, too. Fails if a path does not exist, naming similar ones.
+    /// Selects the columns to read, by dotted path, and returns them in this order. A path selects a column, or all columns of a group; the
+    /// fields of structs are returned in the order of the paths as well.
+    ///
+    /// Fails if a path does not exist. The error names similar paths.
     pub fn with_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Result<Self> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         let (mask, _) = choose_columns(self.metadata.metadata(), &names)?;
@@ -132,92 +137,94 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         Ok(self)
     }
 
-    /// The schema that batches are to have, whatever the file's is. It says which columns are read: a projection has no
-    /// effect then. It comes on top of [`ArrowReaderOptions::with_schema`].
+    /// Reads the file as another schema: see [`Evolution`]. The schema decides which columns are read, so that a projection has no effect.
+    /// It is applied after [`ArrowReaderOptions::with_schema`]. Predicates and filters refer to the columns of the file.
     #[must_use]
     pub fn with_evolution(mut self, evolution: Evolution) -> Self {
         self.evolution = Some(evolution);
         self
     }
 
-    /// The row groups to read, in this order. Default all.
+    /// Selects the row groups to read, by number, in this order. Default: all.
     #[must_use]
     pub fn with_row_groups(mut self, row_groups: Vec<usize>) -> Self {
         self.row_groups = Some(row_groups);
         self
     }
 
-    /// The rows to read, of those of all row groups that are read, in their order; the filter is asked about these alone.
-    /// Default all. Pages that have none of them are not fetched, if the file has an offset index.
+    /// Selects the rows to read. The selection counts the rows of the selected row groups, in the order in which they are read. Predicates
+    /// and filters are evaluated on the selected rows only. If the file has an offset index, pages without selected rows are not fetched.
+    /// Default: all.
     #[must_use]
     pub fn with_row_selection(mut self, selection: RowSelection) -> Self {
         self.selection = Some(selection);
         self
     }
 
-    /// Only rows for which `predicate` is true. What statistics and indexes rule out is not fetched; then its columns are,
-    /// and of all others only the pages with rows that it wants. Default all.
+    /// Returns only the rows for which `predicate` is true. Default: all rows.
+    ///
+    /// Row groups and pages that statistics and indexes rule out are not fetched. The columns of the predicate are fetched first, and of the
+    /// other columns only the pages with matching rows.
     #[must_use]
     pub fn with_predicate(mut self, predicate: Predicate) -> Self {
         (self.predicate, self.only_prunes) = (Some(predicate), false);
         self
     }
 
-    /// Leaves out row groups, and rows of pages, for which statistics, bloom filters, dictionaries or the page index say that
-    /// `predicate` is not true. Of the rows that are left none is asked, so that some may be given for which it is false: for who
-    /// asks them anyway. It takes the place of a [predicate](Self::with_predicate).
+    /// Skips the row groups and pages that statistics, bloom filters, dictionaries or the page index rule out for `predicate`, but does not
+    /// evaluate the predicate on the remaining rows. The stream may return rows for which it is false: this is for callers who evaluate the
+    /// condition themselves. It replaces a [predicate](Self::with_predicate).
     #[must_use]
     pub fn with_pruning_predicate(mut self, predicate: Predicate) -> Self {
         (self.predicate, self.only_prunes) = (Some(predicate), true);
         self
     }
 
-    /// Only rows that `filter` wants: its columns are fetched, and of all others only the pages with rows that it wants. A
-    /// [predicate](Self::with_predicate) says the same faster, where it can. With both, the filter is asked about rows that
-    /// the predicate wants. Default all.
+    /// Returns only the rows that `filter` selects. Its columns are fetched first, and of the other columns only the pages with selected
+    /// rows. Default: all rows.
     ///
-    /// A row group that has to be decoded once more, because its footer was wrong about where its bytes are, is asked
-    /// about once more.
+    /// A [predicate](Self::with_predicate) is faster where it can express the condition. With both, the filter is evaluated on the rows for
+    /// which the predicate is true. It is evaluated once per row, in the order of the rows, even if a row group has to be decoded again.
     #[must_use]
     pub fn with_row_filter(mut self, filter: RowFilter) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// Most rows to read, of those that are wanted. Default all. With a filter, row groups are fetched one by one then.
+    /// Limits the number of rows, counted after selection, predicate and filter. Default: no limit. With a limit and a filter, row groups are
+    /// fetched one after the other.
     #[must_use]
     pub fn with_limit(mut self, rows: usize) -> Self {
         self.limit = Some(rows);
         self
     }
 
-    /// Rows to pass over before the first, of those that are wanted. Default 0. Without a filter, row groups that are passed
-    /// over as a whole are not fetched, and neither are pages by the offset index: damage in what is not fetched is not seen,
-    /// where a reader that has the file at hand may come upon it.
+    /// Skips this many rows, counted after selection, predicate and filter. Default 0. Without a filter, row groups and pages of which all rows
+    /// are skipped are not fetched; damage in them is not noticed.
     #[must_use]
     pub fn with_offset(mut self, rows: usize) -> Self {
         self.offset = rows;
         self
     }
 
-    /// How many bytes of the file are fetched at most for row groups after the one that is decoded; 0 fetches none
-    /// ahead. The row group that is decoded is in memory besides, as far as its columns are read. Default 32 MiB, and at
-    /// most a quarter of [`Limits::memory`](marquetry_base::Limits::memory).
+    /// Sets how many bytes are fetched ahead, for row groups after the one that is being decoded; 0 fetches nothing ahead. The selected columns
+    /// of the row group that is being decoded are in memory in addition. Default 32 MiB, and at most a quarter of
+    /// [`Limits::memory`](marquetry_base::Limits::memory).
     #[must_use]
     pub fn with_prefetch(mut self, bytes: u64) -> Self {
         self.prefetch = bytes;
         self
     }
 
-    /// Which ranges are fetched together. Default [`CoalesceOptions::OBJECT_STORE`].
+    /// Sets which byte ranges are fetched in one request. Default [`CoalesceOptions::OBJECT_STORE`].
     #[must_use]
     pub fn with_request_cost(mut self, cost: CoalesceOptions) -> Self {
         self.cost = cost;
         self
     }
 
-    /// After how many rows, about, the stream gives other tasks a turn, though it could go on: it wakes itself, and is pending
-    /// once. Default 65,536; 0 after each batch.
+    /// Sets after about how many rows the stream yields to other tasks although it could go on: it wakes itself and returns `Pending` once.
+    /// Default 65,536; 0 yields after each batch.
     #[must_use]
     pub fn with_yield_rows(mut self, rows: usize) -> Self {
         self.yield_rows = rows;
@@ -230,7 +237,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         self
     }
 
-    /// The stream. Nothing is fetched before it is polled.
+    /// Builds the stream. Nothing is fetched before it is polled.
     ///
     /// Fails if a row group does not exist or the batch size is 0; if [`Int96Unit::Auto`] is asked for where an INT96
     /// column is read, for which there is [`build_fitting`](Self::build_fitting); if the predicate does not fit the schema,
@@ -263,10 +270,10 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         Ok(stream.yielding_after(yield_rows))
     }
 
-    /// [`build`](Self::build) for [`Int96Unit::Auto`]: if INT96 columns are read, all of them is fetched first, to find the
-    /// finest unit of each that holds its values; they are fetched once more by the stream. Else it is the same.
+    /// The same as [`build`](Self::build), also with [`Int96Unit::Auto`]: it fetches the selected INT96 columns first, to find the finest unit
+    /// that holds the values of each. The stream fetches them again.
     ///
-    /// Fails as [`build`](Self::build) does, and as reading these columns does.
+    /// Fails as [`build`](Self::build) does, and if reading these columns fails.
     pub async fn build_fitting(mut self) -> Result<ParquetRecordBatchStream<T>> {
         // What evolves has the unit of the wanted schema.
         if self.evolution.is_none() {
@@ -279,9 +286,10 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         self.build()
     }
 
-    /// Which rows of the row groups are wanted, by selection, predicate, filter, offset and limit. Nothing is fetched but
-    /// what tells that: a later read [with this selection](Self::with_row_selection) of the same row groups, and without a
-    /// filter, gives what [`build`](Self::build) would. Fails as that does, and as reading does.
+    /// Finds the rows that selection, predicate, filter, offset and limit leave, and fetches only what this takes. Reading the same row groups
+    /// [with the result](Self::with_row_selection), without predicate and filter, returns the rows that [`build`](Self::build) would.
+    ///
+    /// Fails as [`build`](Self::build) does, and if reading fails.
     pub async fn selected_rows(mut self) -> Result<RowSelection> {
         let (mut offset, mut left) = (self.offset as u64, self.limit.map_or(u64::MAX, |limit| limit as u64));
         self.projection = ProjectionMask::none(self.parquet_schema().num_columns());

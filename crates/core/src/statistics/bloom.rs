@@ -34,8 +34,8 @@ pub struct BloomFilter {
 }
 
 impl BloomFilter {
-    /// An empty filter, as small as it can be so that it says "maybe" for a share of at most `fpp` of the values that are
-    /// not there once `ndv` different ones are; 32 bytes to 128 MiB, a power of two.
+    /// An empty filter for `ndv` distinct values: the smallest whose false positive probability is at most `fpp` once they are inserted. Its
+    /// size is a power of two, from 32 bytes to 128 MiB.
     pub fn new(ndv: u64, fpp: f64) -> Self {
         // SPEC: "Sizing an SBBF" has only examples; this is the exact probability that they are of.
         let powers = (0..=MOST_BLOCKS.ilog2()).map(|power| 1usize << power);
@@ -78,8 +78,8 @@ impl BloomFilter {
         XxHash64::oneshot(0, value)
     }
 
-    /// Whether a value may have been inserted; `false` is for sure. The value is PLAIN, byte strings without their
-    /// length. Floats are told apart by their bits: whoever looks for zero has to ask for both zeros.
+    /// Whether a value may have been inserted. `false` is certain, `true` is not. The value is PLAIN-encoded, byte strings without their
+    /// length prefix. Floats are compared by their bits: to look for zero, ask for -0.0 and for 0.0.
     pub fn might_contain(&self, value: &[u8]) -> bool {
         self.might_contain_hash(Self::hash(value))
     }
@@ -95,9 +95,8 @@ impl BloomFilter {
         self.blocks.len() * BLOCK_BYTES
     }
 
-    /// Halves the filter as long as it still says "maybe" for a share of at most `fpp` of the values that are not there.
-    /// So a filter that was made for too many values gets the size that the values need, which then need not be known
-    /// before.
+    /// Halves the filter as long as its false positive probability stays at most `fpp`. So the number of distinct values need not be known in
+    /// advance: make the filter for more values than there are, then shrink it.
     pub fn shrink(&mut self, fpp: f64) {
         while self.blocks.len().is_multiple_of(2) {
             let halved: Vec<[u32; 8]> = self

@@ -34,7 +34,7 @@ impl WriterPropertiesBuilder {
     /// of a type.
     #[must_use]
     pub fn set_type_data_page_size_limit(self, types: impl Into<TypeSelector>, value: usize) -> Self {
-        self.rule(Selector::Type(types.into()), Change::PaddedBytes(value))
+        self.rule(Selector::Type(types.into()), Change::DataPageBytes(value))
     }
 
     /// A data page ends once it has so many rows, for all columns of a type.
@@ -126,7 +126,7 @@ impl WriterPropertiesBuilder {
     /// that a pattern fits.
     #[must_use]
     pub fn set_glob_data_page_size_limit(self, pattern: &str, value: usize) -> Self {
-        self.rule(Selector::Glob(Glob::new(pattern)), Change::PaddedBytes(value))
+        self.rule(Selector::Glob(Glob::new(pattern)), Change::DataPageBytes(value))
     }
 
     /// A data page ends once it has so many rows, for all columns that a pattern fits.

@@ -34,26 +34,32 @@ impl WriterPropertiesBuilder {
         self.rule(Selector::All, Change::Dictionary(value))
     }
 
-    /// The dictionary is given up once its page would have more bytes, for all columns. Default 1 MiB.
+    /// Sets the maximum size of the dictionary page, in bytes, for all columns. Default 4 MiB. A dictionary that would
+    /// exceed it is given up: values that have no page yet, and all after them, are written without one.
+    ///
+    /// ```
+    /// use marquetry_core::write::WriterProperties;
+    /// assert_eq!(WriterProperties::default().dictionary_page_size_limit(), 4 << 20);
+    /// ```
     #[must_use]
     pub fn set_dictionary_page_size_limit(self, value: usize) -> Self {
         self.rule(Selector::All, Change::DictionaryPageBytes(value))
     }
 
-    /// A data page ends once its values and levels, encoded but not compressed, have so many bytes, for all columns.
-    /// Default 1 MiB; more than 1 GiB counts as 1 GiB.
+    /// Sets the size at which a data page ends, in bytes of encoded values and levels before compression, for all columns. Default 1 MiB; more
+    /// than 1 GiB counts as 1 GiB.
     #[must_use]
     pub fn set_data_page_size_limit(self, value: usize) -> Self {
-        self.rule(Selector::All, Change::PaddedBytes(value))
+        self.rule(Selector::All, Change::DataPageBytes(value))
     }
 
-    /// A data page ends once it has so many rows, for all columns. Default 20,000.
+    /// Sets the number of rows at which a data page ends, for all columns. Default 20,000.
     #[must_use]
     pub fn set_data_page_row_count_limit(self, value: usize) -> Self {
         self.rule(Selector::All, Change::PageRows(value))
     }
 
-    /// What is bounded and counted, for all columns. Default [`EnabledStatistics::Page`].
+    /// Sets which statistics are written, for all columns. Default [`EnabledStatistics::Page`].
     #[must_use]
     pub fn set_statistics_enabled(self, value: EnabledStatistics) -> Self {
         self.rule(Selector::All, Change::Statistics(value))
@@ -66,21 +72,20 @@ impl WriterPropertiesBuilder {
         self.rule(Selector::All, Change::PageHeaderStatistics(value))
     }
 
-    /// Whether column chunks have a bloom filter, for all columns. Default `false`. BOOLEAN columns never have one.
+    /// Writes a bloom filter for each column chunk, for all columns. Default `false`. BOOLEAN columns never get one.
     #[must_use]
     pub fn set_bloom_filter_enabled(self, value: bool) -> Self {
         self.rule(Selector::All, Change::Bloom(value))
     }
 
-    /// How often the bloom filter may say "maybe" for a value that is not there, between 0 and 1, for all columns;
-    /// turns the filter on. Default 0.05.
+    /// Sets the false positive probability of the bloom filter, between 0 and 1, for all columns, and turns the filter on. Default 0.05.
     #[must_use]
     pub fn set_bloom_filter_fpp(self, value: f64) -> Self {
         self.rule(Selector::All, Change::BloomFpp(value))
     }
 
-    /// How many different values a column chunk is expected to have, for all columns; turns the bloom filter on. By
-    /// default, as many as it has.
+    /// Sets the number of distinct values that the bloom filter of a column chunk is made for, for all columns, and turns the filter on.
+    /// Default: the number that the chunk has.
     #[must_use]
     pub fn set_bloom_filter_max_ndv(self, value: u64) -> Self {
         self.rule(Selector::All, Change::BloomNdv(value))
@@ -129,7 +134,7 @@ impl WriterPropertiesBuilder {
     /// or for all in a group.
     #[must_use]
     pub fn set_column_data_page_size_limit(self, col: ColumnPath, value: usize) -> Self {
-        self.rule(Selector::Column(col), Change::PaddedBytes(value))
+        self.rule(Selector::Column(col), Change::DataPageBytes(value))
     }
 
     /// A data page ends once it has so many rows, for one column, or for all in a group.
