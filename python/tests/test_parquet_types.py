@@ -84,6 +84,28 @@ def test_rules_of_types_reach_everywhere(name: str, options: dict[str, Any]) -> 
     assert outcome(lambda: told(theirs, ours)) == expected
 
 
+TIMES = {
+    "s": [0, -1, 10**13, None], "ms": [0, 1500, -1, 10**16, None], "us": [0, 1500, -1, None], "ns": [0, 1500, -1, 10**18 + 1, None],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", TIMES)
+@pytest.mark.parametrize("version", ["1.0", "2.4", "2.6"])
+@pytest.mark.parametrize("truncated", [True, False])
+@pytest.mark.parametrize("coerced", [None, "ms", "us"])
+def test_truncated_timestamps_lose_digits_and_nothing_else(unit: str, version: str, truncated: bool, coerced: str | None) -> None:
+    options = {"version": version, "allow_truncated_timestamps": truncated, "coerce_timestamps": coerced}
+    # By themselves, as one that fails has the others written by nobody; and without what says that digits may go, pyarrow cuts none off.
+    for value in TIMES[unit]:
+        table = pa.table({"a": pa.array([value], pa.int64()).cast(pa.timestamp(unit))})
+
+        def told(writer: Any) -> Any:
+            found = theirs.read_table(written(writer, table, **options))
+            return str(found.schema.types), found.column(0).cast(pa.int64()).to_pylist()
+
+        assert outcome(lambda: told(ours)) == outcome(lambda: told(theirs)), value
+
+
 @pytest.mark.parametrize("stored", [True, False])
 @pytest.mark.parametrize("binary_type", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
 def test_a_layout_that_is_asked_for_outweighs_dictionaries(stored: bool, binary_type: pa.DataType) -> None:

@@ -282,7 +282,9 @@ class _Rules:
             raise ValueError(f"Unsupported Parquet format version: {version}")
         if coerce not in (None, "ms", "us"):
             raise ValueError(f"Invalid value for coerce_timestamps: {coerce}")
-        self.version, self.coerce, self.allow_truncated = version, coerce, allow_truncated
+        self.version, self.coerce = version, coerce
+        # Of what a version of the format does not have, pyarrow cuts nothing off.
+        self.allow_truncated = allow_truncated and coerce is not None
         self.is_of_spark = flavor is not None and "spark" in flavor
         self.int96 = self.is_of_spark if int96 is None else int96
 
@@ -344,11 +346,14 @@ class _Rules:
         return pa.chunked_array([converted(chunk, data_type, self._cast_values) for chunk in column.chunks], data_type)
 
     def _cast_values(self, values: Any, data_type: pa.DataType) -> Any:
+        import pyarrow.compute as pc
+
         # Times of day are cut off dates, whatever is allowed of timestamps.
         days = _whole_days(values.type)
         if not days.equals(values.type):
             values = values.cast(days, safe=False)
-        return values.cast(data_type, safe=not self.allow_truncated)
+        # Digits may go, and not what is before them: a time that the unit does not reach is an error.
+        return pc.cast(values, options=pc.CastOptions(data_type, allow_time_truncate=self.allow_truncated))
 
 
 def _is_of_dictionaries(values: pa.DataType) -> bool:
