@@ -4,7 +4,7 @@ A filter is one of
 
 - text, as SQL has it after WHERE: ``"country = 'DE' and amount > 100"``;
 - tuples, all of which have to be true: ``[("country", "=", "DE"), ("amount", ">", 100)]``, of paths into VARIANT, too:
-  ``[("payload:user.id::bigint", ">", 5)]``;
+  ``[("payload:user.id::bigint", ">", 5)]``, and ``[("payload::bigint", ">", 5)]`` of the value itself;
 - lists of tuples, one of which has to be true: ``[[("a", "=", 1)], [("b", "in", {2, 3})]]``;
 - an expression of ``pyarrow.compute``.
 
@@ -162,16 +162,16 @@ _RESERVED = {
 # A path into a VARIANT: `payload:user.id::bigint`. A column that has all of this as its name is found by it, too.
 _NAME = r'(?:[A-Za-z_]\w*|"(?:[^"]|"")*")'
 _STEP = r'(?:[\w$-]+|"(?:[^"]|"")*")'
-_PATH = re.compile(
-    rf"{_NAME}(?:\.{_NAME})*:(?:{_STEP}|\[(?:\d+|\*)\])(?:\.{_STEP}|\[(?:\d+|\*)\])*(?:::\w+(?:\([^()]*\))?)?\Z", re.ASCII
-)
+_STEPS = rf"(?:{_STEP}|\[(?:\d+|\*)\])(?:\.{_STEP}|\[(?:\d+|\*)\])*"
+_TYPE = r"::\w+(?:\([^()]*\))?"
+_PATH = re.compile(rf"{_NAME}(?:\.{_NAME})*(?::{_STEPS}(?:{_TYPE})?|{_TYPE})\Z", re.ASCII)
 
 
 def _column_or_path(name: str) -> str:
     """A name as a predicate has it.
 
-    >>> _column_or_path("a.b"), _column_or_path("a:b.c[0]::bigint")
-    ('"a.b"', 'a:b.c[0]::bigint')
+    >>> _column_or_path("a.b"), _column_or_path("a:b.c[0]::bigint"), _column_or_path("a::bigint")
+    ('"a.b"', 'a:b.c[0]::bigint', 'a::bigint')
     """
     return name if _is_path(name) else column_name([name])
 

@@ -10,7 +10,8 @@ use std::str::FromStr;
 
 /// A column of VARIANT, a path into its values, and the type that what is found there is cast to.
 ///
-/// The text is that of predicates: the dotted path of the column, `:`, the [path](Path), and if wanted `::` and a type. Types are those
+/// The text is that of predicates: the dotted path of the column, `:`, the [path](Path), and if wanted `::` and a type. `payload:$` is
+/// the value itself, and `payload::bigint` that as a type. Types are those
 /// of a [`Shredding`] (`bigint`, `double`, `decimal(10, 2)`, `text`, `timestamp(us, UTC)`, ..), and `json`, which is text, and
 /// `variant`, which is what there is without one.
 ///
@@ -87,6 +88,9 @@ impl FromStr for VariantPath {
             let message = format!("{text} is no path into a VARIANT, such as payload:user.id::bigint");
             return Err(Error::argument(message));
         };
+        if let Some(cast) = rest.strip_prefix("::") {
+            return Ok(VariantPath { column: column.to_owned(), path: Path::default(), cast: cast.parse()? });
+        }
         let rest = &rest[1..];
         // Behind quotes: a name may have colons.
         let (path, cast) = match rest.rfind("::").filter(|at| !rest[*at..].contains('"')) {
@@ -125,7 +129,12 @@ impl fmt::Display for VariantCast {
 
 impl fmt::Display for VariantPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.column, self.path)?;
+        f.write_str(&self.column)?;
+        match (self.path.steps().is_empty(), self.cast) {
+            (true, VariantCast::Variant) => return f.write_str(":$"),
+            (true, _) => {}
+            (false, _) => write!(f, ":{}", self.path)?,
+        }
         match self.cast {
             VariantCast::Variant => Ok(()),
             cast => write!(f, "::{cast}"),
@@ -139,9 +148,17 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_read() {
-        for text in
-            ["a:b", "a.b:c[0].d[*]::int64", "a:\"x::y\"", "a:b::decimal(9, 2)", "a:b::json", "a:[1]::string"]
-        {
+        for text in [
+            "a:b",
+            "a.b:c[0].d[*]::int64",
+            "a:\"x::y\"",
+            "a:b::decimal(9, 2)",
+            "a:b::json",
+            "a:[1]::string",
+            "a:$",
+            "a::int64",
+            "a:\"$\".b",
+        ] {
             let path: VariantPath = text.parse().unwrap();
             assert_eq!(path.to_string(), text);
         }
