@@ -104,7 +104,7 @@ measured within the budget, and row groups and pages other sizes where that save
 share, too, and with --for filter statistics, page indexes, and bloom filters for what --where and --queries ask. All other columns
 are copied, and gain what rewrite adds (checksums, offset indexes). With --sort rows get the order that is advised, with --types columns
 narrower types: each value is looked at, and would come back as it was. Both write columns by their Arrow types: INT96 becomes a
-TIMESTAMP, ENUM text.
+TIMESTAMP, ENUM text. Where times of INT96 would lose digits, neither is done.
 
 An encrypted file is read with --key-file, and written as it is: the same columns, with the same keys. Only --encrypt-file and
 --decrypt have OUT otherwise, which may be larger then. Rows that --sort has no memory for are meanwhile in temporary files that have

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// What becomes of INT96.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimesAs {
-    /// Timestamps, in the finest unit that holds all of a column.
+    /// Timestamps, in the finest unit that holds all of a column: where that is not nanoseconds, it is told how many lose digits.
     Timestamps,
     /// Values that are nothing but shown, all as exact as they are.
     Text,
@@ -27,7 +27,7 @@ pub(crate) fn plain_columns(file: OpenFile, times: TimesAs) -> errors::Result<Op
     let has_int96 = file.metadata().schema().columns().iter().any(is_int96);
     let is_encoded = file.schema()?.fields().iter().any(|field| is_encoded(field.data_type()));
     let are_exact = has_int96 && times == TimesAs::Text;
-    if !(is_encoded || are_exact) {
+    if !(is_encoded || has_int96) {
         return Ok(file);
     }
     // The schema of the reader: INT96 columns have the unit in it that holds their values.

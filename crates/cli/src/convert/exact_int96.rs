@@ -1,7 +1,7 @@
-//! Prints INT96 exactly, each time with the digits that it has.
+//! Reads INT96 exactly, each time with the digits that it has.
 //!
 //! A timestamp of Arrow has one unit for all its values: one that nanoseconds do not reach takes those of all others. Text needs no such
-//! unit, so that columns with a far time are read as the bytes that are stored.
+//! unit, so that columns with a far time are read as the bytes that are stored. Where they become timestamps, it is told what that costs.
 
 use crate::memory::bounded_options;
 use arrow_schema::{DataType, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
@@ -22,6 +22,19 @@ pub(super) fn with_exact_int96(file: &OpenFile, fitting: &SchemaRef) -> errors::
     let stored = ArrowReaderMetadata::load(file.clone().into_source()?, options)?.schema().clone();
     let fields = exact_fields(fitting.fields(), stored.fields(), Exact::Far);
     Ok(Arc::new(Schema::new_with_metadata(fields, fitting.metadata().clone())))
+}
+
+/// The file, whose INT96 that nanoseconds do not hold is read as bytes; `None` if there is none. `fitting` has the units that hold its
+/// times.
+pub(crate) fn far_times_as_bytes(file: &OpenFile, fitting: &SchemaRef) -> errors::Result<Option<OpenFile>> {
+    if !file.metadata().schema().columns().iter().any(is_int96) {
+        return Ok(None);
+    }
+    let exact = with_exact_int96(file, fitting)?;
+    if exact == *fitting {
+        return Ok(None);
+    }
+    OpenFile::new(file.clone().into_source()?, bounded_options().with_schema(exact)).map(Some)
 }
 
 /// The options, by which INT96 is read as its bytes.
