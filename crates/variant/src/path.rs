@@ -12,7 +12,7 @@ use std::str::FromStr;
 ///
 /// ```
 /// use marquetry_variant::{Path, Step};
-/// assert_eq!("$.a[2]".parse::<Path>()?, "a[2]".parse()?);
+/// assert_eq!("$.a[2]".parse::<Path>()?, "a[2]".parse::<Path>()?);
 /// assert_eq!("$".parse::<Path>()?, Path::default());
 /// let path: Path = r#"a[2]."odd name"[*]"#.parse()?;
 /// assert_eq!(
