@@ -84,6 +84,22 @@ def test_rules_of_types_reach_everywhere(name: str, options: dict[str, Any]) -> 
     assert outcome(lambda: told(theirs, ours)) == expected
 
 
+@pytest.mark.parametrize("wrap", [lambda dates: dates, pa.Array.dictionary_encode, lambda dates: pa.array([dates.to_pylist()], pa.list_(pa.date64()))])
+def test_dates_beyond_32_bits_are_errors(wrap: Any) -> None:
+    day = 86_400_000
+    for days in (2**31, -(2**31) - 1, 10**11 - 1):
+        dates = pa.array([days * day, None, 0], pa.int64()).cast(pa.date64())
+        # There is no such day in Python.
+        lists = pa.ListArray.from_arrays([0, 3], dates)
+        array = lists if pa.types.is_list(wrap(dates.slice(2)).type) else wrap(dates)
+        with pytest.raises(pa.ArrowInvalid, match="32 bits"):
+            written(ours, pa.table({"a": array}))
+    ends = pa.array([(2**31 - 1) * day, -(2**31) * day, None], pa.int64()).cast(pa.date64())
+    found = theirs.read_table(written(ours, pa.table({"a": ends}))).column("a")
+    assert found.cast(pa.int32()).to_pylist() == [2**31 - 1, -(2**31), None]
+    assert ours.read_table(written(ours, pa.table({"a": ends.slice(2)}))).column("a").to_pylist() == [None]
+
+
 TIMES = {
     "s": [0, -1, 10**13, None], "ms": [0, 1500, -1, 10**16, None], "us": [0, 1500, -1, None], "ns": [0, 1500, -1, 10**18 + 1, None],
 }  # fmt: skip

@@ -351,6 +351,7 @@ class _Rules:
         # Times of day are cut off dates, whatever is allowed of timestamps.
         days = _whole_days(values.type)
         if not days.equals(values.type):
+            _check_days(values)
             values = values.cast(days, safe=False)
         # Digits may go, and not what is before them: a time that the unit does not reach is an error.
         return pc.cast(values, options=pc.CastOptions(data_type, allow_time_truncate=self.allow_truncated))
@@ -366,6 +367,19 @@ def _whole_days(data_type: pa.DataType) -> pa.DataType:
     types = pa.types
     is_date = types.is_date64(data_type) or types.is_dictionary(data_type) and types.is_date64(data_type.value_type)
     return pa.date32() if is_date else data_type
+
+
+def _check_days(dates: Any) -> None:
+    """Fails on a date that 32 bits of days do not reach: it would become another one."""
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(dates.cast(pa.date64()).cast(pa.int64())).as_py()
+    if ends["min"] is not None and not (-(2**31) - 1) * _DAY < ends["min"] <= ends["max"] < 2**31 * _DAY:
+        raise pa.ArrowInvalid("a date is beyond the days of 32 bits that Parquet's dates are")
+
+
+# Milliseconds.
+_DAY = 86_400_000
 
 
 def write_table(
