@@ -4,7 +4,7 @@ A filter is one of
 
 - text, as in SQL's WHERE clause: ``"country = 'DE' and amount > 100"``;
 - a list of tuples, joined by and: ``[("country", "=", "DE"), ("amount", ">", 100)]``; a name may be a path into a VARIANT:
-  ``[("payload:user.id::bigint", ">", 5)]``;
+  ``[("payload:user.id::bigint", ">", 5)]``, or ``[("payload::bigint", ">", 5)]`` for the value itself;
 - a list of such lists, joined by or: ``[[("a", "=", 1)], [("b", "in", {2, 3})]]``;
 - a ``pyarrow.compute`` expression.
 
@@ -167,16 +167,16 @@ _RESERVED = {
 # A path into a VARIANT: `payload:user.id::bigint`. A column with this whole text as its name is also found.
 _NAME = r'(?:[A-Za-z_]\w*|"(?:[^"]|"")*")'
 _STEP = r'(?:[\w$-]+|"(?:[^"]|"")*")'
-_PATH = re.compile(
-    rf"{_NAME}(?:\.{_NAME})*:(?:{_STEP}|\[(?:\d+|\*)\])(?:\.{_STEP}|\[(?:\d+|\*)\])*(?:::\w+(?:\([^()]*\))?)?\Z", re.ASCII
-)
+_STEPS = rf"(?:{_STEP}|\[(?:\d+|\*)\])(?:\.{_STEP}|\[(?:\d+|\*)\])*"
+_TYPE = r"::\w+(?:\([^()]*\))?"
+_PATH = re.compile(rf"{_NAME}(?:\.{_NAME})*(?::{_STEPS}(?:{_TYPE})?|{_TYPE})\Z", re.ASCII)
 
 
 def _column_or_path(name: str) -> str:
     """Returns a name as it is written in a predicate.
 
-    >>> _column_or_path("a.b"), _column_or_path("a:b.c[0]::bigint")
-    ('"a.b"', 'a:b.c[0]::bigint')
+    >>> _column_or_path("a.b"), _column_or_path("a:b.c[0]::bigint"), _column_or_path("a::bigint")
+    ('"a.b"', 'a:b.c[0]::bigint', 'a::bigint')
     """
     return name if _is_path(name) else column_name([name])
 

@@ -84,6 +84,44 @@ def test_rules_of_types_reach_everywhere(name: str, options: dict[str, Any]) -> 
     assert outcome(lambda: told(theirs, ours)) == expected
 
 
+@pytest.mark.parametrize("wrap", [lambda dates: dates, pa.Array.dictionary_encode, lambda dates: pa.array([dates.to_pylist()], pa.list_(pa.date64()))])
+def test_dates_beyond_32_bits_are_errors(wrap: Any) -> None:
+    day = 86_400_000
+    for days in (2**31, -(2**31) - 1, 10**11 - 1):
+        dates = pa.array([days * day, None, 0], pa.int64()).cast(pa.date64())
+        # There is no such day in Python.
+        lists = pa.ListArray.from_arrays([0, 3], dates)
+        array = lists if pa.types.is_list(wrap(dates.slice(2)).type) else wrap(dates)
+        with pytest.raises(pa.ArrowInvalid, match="32 bits"):
+            written(ours, pa.table({"a": array}))
+    ends = pa.array([(2**31 - 1) * day, -(2**31) * day, None], pa.int64()).cast(pa.date64())
+    found = theirs.read_table(written(ours, pa.table({"a": ends}))).column("a")
+    assert found.cast(pa.int32()).to_pylist() == [2**31 - 1, -(2**31), None]
+    assert ours.read_table(written(ours, pa.table({"a": ends.slice(2)}))).column("a").to_pylist() == [None]
+
+
+TIMES = {
+    "s": [0, -1, 10**13, None], "ms": [0, 1500, -1, 10**16, None], "us": [0, 1500, -1, None], "ns": [0, 1500, -1, 10**18 + 1, None],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", TIMES)
+@pytest.mark.parametrize("version", ["1.0", "2.4", "2.6"])
+@pytest.mark.parametrize("truncated", [True, False])
+@pytest.mark.parametrize("coerced", [None, "ms", "us"])
+def test_truncated_timestamps_lose_digits_and_nothing_else(unit: str, version: str, truncated: bool, coerced: str | None) -> None:
+    options = {"version": version, "allow_truncated_timestamps": truncated, "coerce_timestamps": coerced}
+    # By themselves, as one that fails has the others written by nobody; and without what says that digits may go, pyarrow cuts none off.
+    for value in TIMES[unit]:
+        table = pa.table({"a": pa.array([value], pa.int64()).cast(pa.timestamp(unit))})
+
+        def told(writer: Any) -> Any:
+            found = theirs.read_table(written(writer, table, **options))
+            return str(found.schema.types), found.column(0).cast(pa.int64()).to_pylist()
+
+        assert outcome(lambda: told(ours)) == outcome(lambda: told(theirs)), value
+
+
 @pytest.mark.parametrize("stored", [True, False])
 @pytest.mark.parametrize("binary_type", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
 def test_a_layout_that_is_asked_for_outweighs_dictionaries(stored: bool, binary_type: pa.DataType) -> None:

@@ -156,6 +156,8 @@ Exit codes:
   0  success
   1  a file is bad, cannot be read or written, or part of it is lost; diff: files differ
   2  wrong usage, such as a column that does not exist
+A command that writes to a pipe whose reader leaves, as in `marquetry cat wines.parquet | head -1`, ends by SIGPIPE and without a
+message, as `cat` does: a shell shows 141, with `set -o pipefail` also for the pipeline.
 
 Examples:
   marquetry head wines.parquet

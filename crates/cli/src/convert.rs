@@ -11,12 +11,13 @@
 //! properties       writer properties from arguments
 //! report           bytes of each column before and after
 //! lines            formats rows as lines of text, in several threads
-//! change_types decode_dictionaries exact_int96 table_times unify_dictionaries compact_views names  columns as an output needs them
+//! change_types decode_dictionaries exact_int96 table_times cut_times unify_dictionaries compact_views names  columns as an output needs them
 //! progress         a progress bar
 //! ```
 
 mod change_types;
 mod compact_views;
+mod cut_times;
 mod decode_dictionaries;
 mod destination;
 mod exact_int96;
@@ -35,9 +36,10 @@ mod unify_dictionaries;
 
 pub(crate) use change_types::{TypeChanges, change_type};
 pub(crate) use compact_views::{compact, compact_array};
+pub(crate) use cut_times::{CutTimes, with_timestamps};
 pub(crate) use decode_dictionaries::{TimesAs, plain_batch, plain_columns, plain_schema};
 pub(crate) use destination::{Destination, leads_to_stdout};
-pub(crate) use exact_int96::is_int96;
+pub(crate) use exact_int96::{far_times_as_bytes, is_int96};
 pub(crate) use file_columns::{FileColumns, FileWish, file_wish};
 pub(crate) use geoparquet::{GeoPlan, GeoWish, geometry_column, with_metadata};
 pub(crate) use lines::{formatted, write_formatted};
@@ -47,4 +49,4 @@ pub(crate) use progress::{Progress, Total};
 pub(crate) use properties::properties;
 pub(crate) use report::{Before, SizeReport};
 pub(crate) use sink::{Part, Sink};
-pub(crate) use table_times::read_for_text;
+pub(crate) use table_times::{TableRows, read_exactly};

@@ -150,15 +150,32 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let mut output = output.with_hyperlinks(args.hyperlinks);
     let keys = args.keys.apply(reads_plain_files(&args));
     let run = keys.and_then(|()| run(&args, &mut output, &mut outcome)).and_then(|()| Ok(output.flush()?));
+    let is_closed = matches!(run, Err(Failure::ClosedPipe));
     match run {
         // The reader has seen enough.
         Ok(()) | Err(Failure::ClosedPipe) => {}
         Err(failure) => outcome.report(None, &failure),
     }
+    let is_paged = output.is_paged();
     // The reader of a pager keeps the terminal as long as they like.
     drop(output);
-    outcome.exit_code()
+    match is_closed && !is_paged {
+        true => end_of_closed_pipe(),
+        // Whoever left the pager has seen enough.
+        false => outcome.exit_code(),
+    }
 }
+
+/// Ends the process as programs end whose reader has left: by SIGPIPE. Where there are no signals, gives the exit code by which shells
+/// show that.
+fn end_of_closed_pipe() -> u8 {
+    #[cfg(unix)]
+    signals::end_by_sigpipe();
+    CLOSED_PIPE
+}
+
+/// 128 and the number of SIGPIPE.
+const CLOSED_PIPE: u8 = 141;
 
 /// Whether plaintext files are read although keys are given.
 fn reads_plain_files(args: &CommandLine) -> bool {
@@ -201,8 +218,8 @@ fn refused(error: &clap::Error) -> u8 {
         false => std::io::stderr().write_all(shown.as_bytes()),
     };
     match printed {
-        // The reader of help has seen enough.
-        Err(failed) if !error.use_stderr() && failed.kind() != ErrorKind::BrokenPipe => {
+        Err(failed) if !error.use_stderr() && failed.kind() == ErrorKind::BrokenPipe => end_of_closed_pipe(),
+        Err(failed) if !error.use_stderr() => {
             let mut outcome = Outcome::new();
             outcome.report(None, &Failure::Write(failed));
             outcome.exit_code()

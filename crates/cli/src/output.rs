@@ -46,6 +46,11 @@ impl Output {
         self
     }
 
+    /// Whether a pager shows it.
+    pub(crate) fn is_paged(&self) -> bool {
+        matches!(self.out.get_ref(), Destination::Pager(_))
+    }
+
     /// Whether facts are wanted as JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.format == Format::Json

@@ -4,7 +4,7 @@
 //! second signal ends it at once. Signals that the parent has the process ignore, as `nohup` does, stay ignored.
 
 use marquetry::file::remove_unfinished_files;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ};
 use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -22,6 +22,12 @@ pub(crate) fn clean_up() {
     if watch(&is_over).is_err() {
         is_over.store(true, Ordering::Relaxed);
     }
+}
+
+/// Ends the process by SIGPIPE, as programs end that write to a pipe whose reader has left. Rust's programs ignore that signal, and get
+/// an error instead, so that they can remove what is not finished before.
+pub(crate) fn end_by_sigpipe() {
+    let _ = emulate_default_handler(SIGPIPE);
 }
 
 /// Watches signals on a thread of its own. Once `is_over` is set, they end the process at once.

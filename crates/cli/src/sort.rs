@@ -3,6 +3,7 @@
 //! ```text
 //! columns   what is typed after --sort-by
 //! curve     places of geometries on a curve
+//! times     INT96 as numbers in the order of its times
 //! keys      the columns that are named there, and what makes them comparable
 //! packed    batches in little memory, row by row
 //! gather    packed rows at any places become a batch again
@@ -26,6 +27,7 @@ mod packed;
 mod run;
 mod run_file;
 mod runs;
+mod times;
 
 pub(crate) use columns::{SortColumn, SortColumns};
 pub(crate) use keys::{Keys, SortKey};

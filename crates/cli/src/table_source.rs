@@ -5,7 +5,7 @@
 
 use crate::args::{Selection, TableArgs};
 use crate::bounded_rows::BoundedRows;
-use crate::convert::{TimesAs, plain_batch, plain_columns, read_for_text};
+use crate::convert::{TimesAs, plain_batch, plain_columns, read_exactly};
 use crate::failure::{Failure, line};
 use crate::file_name;
 use crate::geo_labels::{labelled, labelled_by_files};
@@ -120,9 +120,10 @@ impl TableSource {
                     .with_int96(Int96Unit::Auto);
                 let paths: Vec<PathBuf> = files.files().map(Path::to_owned).collect();
                 let of = |options| chosen(files.clone(), selection, limit, batch_rows, options);
-                let (reader, schema) = read_for_text(of, options)?;
+                let rows = read_exactly(of, options, true)?;
+                let schema = rows.exact.unwrap_or(rows.fitting);
                 let schema = labelled_by_files(schema, paths.iter().map(PathBuf::as_path));
-                Ok(Rows::Files(Box::new(reader), schema))
+                Ok(Rows::Files(Box::new(rows.reader), schema))
             }
         }
     }

@@ -5,6 +5,7 @@
 //! cluster_errors  unwraps the errors of a cluster
 //! session         the session that statements run in: tables, memory, threads
 //! script          runs the statements of a script
+//! closed_pipe     ends the process whose output nobody reads any more
 //! folder_tables   files, folders and patterns as tables
 //! disk_tables     those of local files
 //! store_tables    those of object stores
@@ -23,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod closed_pipe;
 mod cluster_errors;
 mod completion;
 mod copied_rows;
@@ -72,12 +74,21 @@ pub fn run(args: &CommandLine, session: impl AsyncFnOnce() -> Result<SessionCont
         Err(error) => return failed(&error.into()),
     };
     match runtime.block_on(statements(args, session)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => {
+            // Temporary files are removed.
+            drop(runtime);
+            closed_pipe::end()
+        }
         Err(error) => failed(&error),
     }
 }
 
-async fn statements(args: &CommandLine, session: impl AsyncFnOnce() -> Result<SessionContext>) -> Result<()> {
+/// Returns whether somebody reads to the end what statements give.
+async fn statements(
+    args: &CommandLine,
+    session: impl AsyncFnOnce() -> Result<SessionContext>,
+) -> Result<bool> {
     script::check_output(args)?;
     let ctx = session().await?;
     session::add_tables(&ctx, &args.tables).await?;
@@ -85,7 +96,9 @@ async fn statements(args: &CommandLine, session: impl AsyncFnOnce() -> Result<Se
         (Some(statement), _) => statement.clone(),
         (None, Some(path)) => std::fs::read_to_string(path)
             .map_err(|error| DataFusionError::External(format!("{}: {error}", path.display()).into()))?,
-        (None, None) if std::io::stdin().is_terminal() => return shell::run(&ctx, args).await,
+        (None, None) if std::io::stdin().is_terminal() => {
+            return shell::run(&ctx, args).await.map(|()| true);
+        }
         (None, None) => {
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text)?;

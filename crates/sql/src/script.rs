@@ -16,8 +16,8 @@ use datafusion::sql::parser::{DFParser, Statement as ParsedStatement};
 use datafusion::sql::sqlparser::ast::Statement as SqlStatement;
 use std::collections::VecDeque;
 
-/// Runs all statements of a text, up to the first that fails.
-pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) -> Result<()> {
+/// Runs all statements of a text, up to the first that fails, or whose rows nobody reads any more. Returns whether somebody still does.
+pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) -> Result<bool> {
     let statements: VecDeque<_> = DFParser::parse_sql(text)?;
     let mut is_written = false;
     for statement in statements {
@@ -44,10 +44,10 @@ pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) ->
             ));
         }
         if !give(ctx, explained(frame, args.explain)?, args).await? {
-            break;
+            return Ok(false);
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Whether later statements read the tables of this one again.

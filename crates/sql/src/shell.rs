@@ -91,7 +91,7 @@ fn statement_of(command: &str) -> Option<String> {
 }
 
 /// An error ends a statement, but not the shell.
-fn said(result: Result<()>) {
+fn said(result: Result<bool>) {
     if let Err(error) = result {
         eprintln!("{}", harmless(&without_wrappers(&error.to_string())));
     }

@@ -7,10 +7,13 @@ use std::str::FromStr;
 /// A path from a value to a value inside it.
 ///
 /// Names are separated by points. A name that contains other characters than letters, digits, `_`, `-` and `$` is put in double quotes, in
-/// which a double quote is doubled. `[2]` is an element, counted from 0, `[*]` all elements. The empty path is the value itself.
+/// which a double quote is doubled. `[2]` is an element, counted from 0, `[*]` all elements. The empty path is the value itself. As in
+/// JSONPath, a path may begin with `$`, the value itself; a field of this name needs quotes there.
 ///
 /// ```
 /// use marquetry_variant::{Path, Step};
+/// assert_eq!("$.a[2]".parse::<Path>()?, "a[2]".parse::<Path>()?);
+/// assert_eq!("$".parse::<Path>()?, Path::default());
 /// let path: Path = r#"a[2]."odd name"[*]"#.parse()?;
 /// assert_eq!(
 ///     path.steps(),
@@ -53,7 +56,9 @@ impl FromStr for Path {
 
     fn from_str(text: &str) -> Result<Self> {
         let mut steps = Vec::new();
-        let mut rest = text;
+        let is_root = |behind: &&str| behind.is_empty() || behind.starts_with(['.', '[']);
+        let root = text.strip_prefix('$').filter(is_root);
+        let mut rest = root.unwrap_or(text);
         while !rest.is_empty() {
             let at = text.len() - rest.len();
             let wrong =
@@ -70,8 +75,8 @@ impl FromStr for Path {
                 rest = behind;
                 continue;
             }
-            // There is no point before the first name.
-            rest = match (steps.is_empty(), rest.strip_prefix('.')) {
+            // No point precedes the first name, unless it follows `$`.
+            rest = match (steps.is_empty() && root.is_none(), rest.strip_prefix('.')) {
                 (true, None) => rest,
                 (false, Some(behind)) => behind,
                 (true, Some(_)) => return Err(wrong("a name is wanted before .")),
@@ -105,7 +110,7 @@ impl fmt::Display for Path {
             match step {
                 Step::Field(name) => {
                     let point = if i == 0 { "" } else { "." };
-                    if !name.is_empty() && name.chars().all(is_bare) {
+                    if !name.is_empty() && name.chars().all(is_bare) && name != "$" {
                         write!(f, "{point}{name}")?;
                     } else {
                         write!(f, "{point}{}", quote_name(name))?;

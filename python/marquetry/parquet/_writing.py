@@ -290,7 +290,9 @@ class _Rules:
             raise ValueError(f"Unsupported Parquet format version: {version}")
         if coerce not in (None, "ms", "us"):
             raise ValueError(f"Invalid value for coerce_timestamps: {coerce}")
-        self.version, self.coerce, self.allow_truncated = version, coerce, allow_truncated
+        self.version, self.coerce = version, coerce
+        # Of what a version of the format does not have, pyarrow cuts nothing off.
+        self.allow_truncated = allow_truncated and coerce is not None
         self.is_of_spark = flavor is not None and "spark" in flavor
         self.int96 = self.is_of_spark if int96 is None else int96
 
@@ -352,11 +354,15 @@ class _Rules:
         return pa.chunked_array([converted(chunk, data_type, self._cast_values) for chunk in column.chunks], data_type)
 
     def _cast_values(self, values: Any, data_type: pa.DataType) -> Any:
+        import pyarrow.compute as pc
+
         # Dates lose their time of day, whether or not timestamps may be truncated.
         days = _whole_days(values.type)
         if not days.equals(values.type):
+            _check_days(values)
             values = values.cast(days, safe=False)
-        return values.cast(data_type, safe=not self.allow_truncated)
+        # Digits may go, and not what is before them: a time that the unit does not reach is an error.
+        return pc.cast(values, options=pc.CastOptions(data_type, allow_time_truncate=self.allow_truncated))
 
 
 def _is_of_dictionaries(values: pa.DataType) -> bool:
@@ -371,6 +377,19 @@ def _whole_days(data_type: pa.DataType) -> pa.DataType:
     types = pa.types
     is_date = types.is_date64(data_type) or types.is_dictionary(data_type) and types.is_date64(data_type.value_type)
     return pa.date32() if is_date else data_type
+
+
+def _check_days(dates: Any) -> None:
+    """Fails on a date that 32 bits of days do not reach: it would become another one."""
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(dates.cast(pa.date64()).cast(pa.int64())).as_py()
+    if ends["min"] is not None and not (-(2**31) - 1) * _DAY < ends["min"] <= ends["max"] < 2**31 * _DAY:
+        raise pa.ArrowInvalid("a date is beyond the days of 32 bits that Parquet's dates are")
+
+
+# Milliseconds.
+_DAY = 86_400_000
 
 
 def write_table(

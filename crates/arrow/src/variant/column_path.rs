@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// A VARIANT column, a path into its values, and the type to cast the values to.
 ///
 /// As text, it has the form used in predicates: the dotted path of the column, `:`, the [path](Path), and optionally
-/// `::` and a type. Types are those of a [`Shredding`] (`bigint`, `double`, `decimal(10, 2)`, `text`, `timestamp(us,
+/// `::` and a type. `payload:$` is the value itself, `payload::bigint` the value as a type. Types are those of a [`Shredding`] (`bigint`, `double`, `decimal(10, 2)`, `text`, `timestamp(us,
 /// UTC)`, ..), `json`, which returns JSON as text, and `variant`, the default.
 ///
 /// A cast keeps the value, or returns NULL: 5.0 is an integer, 5.5 and `'5'` are not. Only floats are rounded, to the
@@ -87,6 +87,9 @@ impl FromStr for VariantPath {
             let message = format!("{text} is no path into a VARIANT, such as payload:user.id::bigint");
             return Err(Error::argument(message));
         };
+        if let Some(cast) = rest.strip_prefix("::") {
+            return Ok(VariantPath { column: column.to_owned(), path: Path::default(), cast: cast.parse()? });
+        }
         let rest = &rest[1..];
         // After any quotes, as a quoted name may have colons.
         let (path, cast) = match rest.rfind("::").filter(|at| !rest[*at..].contains('"')) {
@@ -125,7 +128,12 @@ impl fmt::Display for VariantCast {
 
 impl fmt::Display for VariantPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.column, self.path)?;
+        f.write_str(&self.column)?;
+        match (self.path.steps().is_empty(), self.cast) {
+            (true, VariantCast::Variant) => return f.write_str(":$"),
+            (true, _) => {}
+            (false, _) => write!(f, ":{}", self.path)?,
+        }
         match self.cast {
             VariantCast::Variant => Ok(()),
             cast => write!(f, "::{cast}"),
@@ -139,9 +147,17 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_read() {
-        for text in
-            ["a:b", "a.b:c[0].d[*]::int64", "a:\"x::y\"", "a:b::decimal(9, 2)", "a:b::json", "a:[1]::string"]
-        {
+        for text in [
+            "a:b",
+            "a.b:c[0].d[*]::int64",
+            "a:\"x::y\"",
+            "a:b::decimal(9, 2)",
+            "a:b::json",
+            "a:[1]::string",
+            "a:$",
+            "a::int64",
+            "a:\"$\".b",
+        ] {
             let path: VariantPath = text.parse().unwrap();
             assert_eq!(path.to_string(), text);
         }

@@ -8,9 +8,9 @@ use crate::args::paths::{self, Paths};
 use crate::args::{GeoVersion, InputArgs, Report, Selection, TableArgs, Target, WriteArgs};
 use crate::column_list::ColumnList;
 use crate::convert::{
-    Destination, FileColumns, FileWish, GeoPlan, GeoWish, Progress, Sink, SizeReport, TimesAs, Total,
-    TypeChanges, change_type, file_wish, geometry_column, leads_to_stdout, only_for_parquet, properties,
-    renamed, with_metadata,
+    CutTimes, Destination, FileColumns, FileWish, GeoPlan, GeoWish, Progress, Sink, SizeReport, TimesAs,
+    Total, TypeChanges, change_type, file_wish, geometry_column, leads_to_stdout, only_for_parquet,
+    properties, renamed, with_metadata,
 };
 use crate::failure::{Failure, Outcome};
 use crate::inputs::{self, Batches, Input, InputOptions};
@@ -100,6 +100,10 @@ pub(crate) fn run(
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
     match convert(args, memory_limit, output) {
+        Ok(cut_times) => {
+            let only = Some(&*args.paths.inputs[0]).filter(|_| args.paths.inputs.len() == 1);
+            cut_times.tell(only);
+        }
         Err(failure @ (Failure::File(_) | Failure::Check(_) | Failure::CheckOf(..))) => {
             outcome.report(Some(&failure.file(&args.paths.inputs[0])), &failure)
         }
@@ -108,18 +112,24 @@ pub(crate) fn run(
         }
         // An error of standard output is reported once, by the caller. The message of wrong usage names the option, or
         // the failure knows the file.
-        other => return other,
+        Err(failure) => return Err(failure),
     }
     Ok(())
 }
 
-/// As [`run`], without reporting failures.
-pub(crate) fn convert(args: &ConvertArgs, memory_limit: usize, output: &mut Output) -> Result<(), Failure> {
+/// The same; what fails is not reported. Returns which times lost digits.
+pub(crate) fn convert(
+    args: &ConvertArgs,
+    memory_limit: usize,
+    output: &mut Output,
+) -> Result<CutTimes, Failure> {
     let to_stdout = args.paths.output.as_os_str() == "-";
     let out = Some(args.paths.output.as_path()).filter(|_| !to_stdout);
     let mut lost = Losses::new(&args.selection, &args.paths.inputs, out)?;
-    let converted = convert_rows(args, memory_limit, to_stdout, &mut lost, output);
-    lost.finish(converted)
+    let mut cut_times = Arc::default();
+    let converted = convert_rows(args, memory_limit, to_stdout, &mut lost, &mut cut_times, output);
+    lost.finish(converted)?;
+    Ok(std::mem::take(&mut *locked(&cut_times)))
 }
 
 fn convert_rows(
@@ -127,6 +137,7 @@ fn convert_rows(
     memory_limit: usize,
     to_stdout: bool,
     lost: &mut Losses,
+    cut_times: &mut Arc<Mutex<CutTimes>>,
     output: &mut Output,
 ) -> Result<(), Failure> {
     remote::check_writable(&args.paths.output)
@@ -148,6 +159,7 @@ fn convert_rows(
     let has_rows = to_stdout || leads_to_stdout(&args.paths.output);
     let report = report_format(args, has_rows, output)?;
     let (losses, cost) = (input.losses.clone(), input.metrics.clone());
+    cut_times.clone_from(&input.cut_times);
     let read = args.paths.inputs.iter().chain(&input.files);
     let mut destination = match to_stdout {
         true => Destination::stdout(output),
@@ -274,8 +286,8 @@ fn wanted<'a>(
             Target::Csv | Target::Jsonl | Target::Geojson => true,
         },
         times: match target {
-            // They are compared, or get another type.
-            _ if !args.sort_by.is_empty() || !args.change_type.is_empty() => TimesAs::Timestamps,
+            // They become others.
+            _ if !args.change_type.is_empty() => TimesAs::Timestamps,
             Target::Parquet | Target::Arrow => TimesAs::Timestamps,
             Target::Csv | Target::Jsonl | Target::Geojson => TimesAs::Text,
         },
@@ -445,9 +457,9 @@ Values in JSON Lines, and in the cells of CSV:
                 [{\"key\":..,\"value\":..}, ..]
   null          null; in CSV an empty cell (an empty text is \"\")
 INT96 becomes timestamps in Parquet and Arrow, of a column's own unit: nanoseconds, or the finest that reaches its
-farthest time, which then cuts off digits of the others. The same holds where rows are sorted, or where some of
-several files have a column as INT96 and others as another timestamp. Otherwise CSV and JSON Lines have each time as
-exact as it is.
+farthest time. If that cuts off digits of other times, standard error tells the columns and the number of such values.
+`marquetry rewrite` and `merge` copy INT96 unchanged. CSV and JSON Lines have the exact times, unless several files
+have a column both as INT96 and as another timestamp.
 Nested values are JSON text in CSV. Text has the values of dictionary and run-end encoded columns. Arrow files have
 the types of the input, which for Parquet are those of the stored Arrow schema. A column's dictionary grows from batch
 to batch (delta dictionaries), and is held in memory; --plain-types writes values instead, for readers without

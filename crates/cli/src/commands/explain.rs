@@ -57,8 +57,8 @@ Predicates: = != < <= > >=, in (..), between .. and .., is null, is true, is dis
 a < b; rows (a, b) > (1, 'x'). Text: like 'a%b_', ilike, escape '!', ~ 'regular expression', ~* ignoring case,
 starts_with(a, 'x'), ends_with, contains, regexp_like. Floats: is_nan(a). Lists: any(a) = 1, all(a) > 0, any(points.x
 > 1 and points.x < 2), contains(a, 1), cardinality(a) > 3, a is empty; maps: a['key'] = 1.
-Geometries: bbox_intersects(geom, xmin, ymin, xmax, ymax). VARIANT: payload:user.id::bigint > 5. Values of a file, one
-a line: a in @values.txt.
+Geometries: bbox_intersects(geom, xmin, ymin, xmax, ymax). VARIANT: payload:user.id::bigint > 5, payload:tags[0] is
+missing; payload::bigint and payload:$ are the value itself. Values of a file, one a line: a in @values.txt.
 Columns: name; a.b for field b of struct a; \"any name\", such as \"a.b\". Literals: 1.5, 'text', true, date '2024-01-31',
 timestamp '2024-01-31 10:00:00Z', X'0aff'. Dates, times, UUIDs and numbers may be plain 'text'. Durations are
 'PT1.5S', intervals 'P1M2D', geometries 'POINT (1 2)' (= and != only), bytes 'a\\x00' or X'6100'. NaN equals nothing; a

@@ -104,7 +104,8 @@ make them smaller, measured within the budget; row groups and pages get other si
 also makes row groups that threads can share. --for filter also adds statistics, page indexes, and bloom filters for
 what --where and --queries compare. All other columns are copied, and gain what rewrite adds (checksums, offset
 indexes). --sort sorts the rows as advised. --types narrows types: every value is checked to stay exact. Both write
-columns by their Arrow types: INT96 becomes TIMESTAMP, ENUM becomes text.
+columns by their Arrow types: INT96 becomes TIMESTAMP, ENUM becomes text. Neither is done where INT96 times would lose
+digits.
 
 An encrypted file needs --key-file, and OUT is encrypted like IN: the same columns, with the same keys. --encrypt-file
 and --decrypt change that, and OUT may be larger then. Rows that --sort has no memory for go to unnamed temporary

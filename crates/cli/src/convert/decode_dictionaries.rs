@@ -27,7 +27,7 @@ pub(crate) fn plain_columns(file: OpenFile, times: TimesAs) -> errors::Result<Op
     let has_int96 = file.metadata().schema().columns().iter().any(is_int96);
     let is_encoded = file.schema()?.fields().iter().any(|field| is_encoded(field.data_type()));
     let are_exact = has_int96 && times == TimesAs::Text;
-    if !(is_encoded || are_exact) {
+    if !(is_encoded || has_int96) {
         return Ok(file);
     }
     // The schema of the reader, in which INT96 columns have a unit that holds their values.

@@ -1,9 +1,11 @@
 //! The destination of converted rows: standard output, or a file that appears once it is complete, here or in a store.
 
 use crate::failure::Failure;
+use crate::file_name;
 use crate::output::Output;
 use crate::overwrite::{IS_THERE, create, is_there, refuse};
 use crate::remote::{self, NewObject};
+use marquetry::errors::Error;
 use marquetry::file::AtomicFile;
 use marquetry_core::write::Durable;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -22,7 +24,7 @@ enum To<'a> {
     /// Standard output.
     Stdout(&'a mut Output),
     /// A special file that cannot be replaced, such as a named pipe.
-    Special(BufWriter<File>),
+    Special(SpecialFile),
     /// A file.
     File(AtomicFile),
     /// A file in a store.
@@ -81,8 +83,7 @@ impl<'a> Destination<'a> {
             return Err(Failure::usage_of(named, "is a directory"));
         }
         if old.as_ref().is_some_and(|old| !old.is_file()) {
-            let file = OpenOptions::new().write(true).open(&path)?;
-            let to = To::Special(BufWriter::with_capacity(BUFFER, file));
+            let to = To::Special(SpecialFile::open(named)?);
             return Ok(Destination { to, written: Arc::default() });
         }
         if !overwrite && is_there(named) {
@@ -130,6 +131,40 @@ impl Durable for Destination<'_> {
             To::File(file) => file.sync(),
             To::Stdout(_) | To::Special(_) | To::Store(_) => self.flush(),
         }
+    }
+}
+
+/// A pipe or a device, whose name is in its errors.
+struct SpecialFile {
+    out: BufWriter<File>,
+    name: String,
+}
+
+impl SpecialFile {
+    fn open(path: &Path) -> Result<Self, Error> {
+        let name = file_name::shown(path);
+        let opened = OpenOptions::new().write(true).open(path);
+        let file = opened.map_err(|error| Error::io("cannot be opened to write", error).in_file(&*name))?;
+        Ok(SpecialFile { out: BufWriter::with_capacity(BUFFER, file), name })
+    }
+
+    fn named<T>(&self, outcome: io::Result<T>) -> io::Result<T> {
+        outcome.map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            _ => Error::io("the file cannot be written", error).in_file(&*self.name).into(),
+        })
+    }
+}
+
+impl Write for SpecialFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let outcome = self.out.write(bytes);
+        self.named(outcome)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let outcome = self.out.flush();
+        self.named(outcome)
     }
 }
 

@@ -24,6 +24,19 @@ pub(super) fn with_exact_int96(file: &OpenFile, fitting: &SchemaRef) -> errors::
     Ok(Arc::new(Schema::new_with_metadata(fields, fitting.metadata().clone())))
 }
 
+/// The file, whose INT96 that nanoseconds do not hold is read as bytes; `None` if there is none. `fitting` has the units that hold its
+/// times.
+pub(crate) fn far_times_as_bytes(file: &OpenFile, fitting: &SchemaRef) -> errors::Result<Option<OpenFile>> {
+    if !file.metadata().schema().columns().iter().any(is_int96) {
+        return Ok(None);
+    }
+    let exact = with_exact_int96(file, fitting)?;
+    if exact == *fitting {
+        return Ok(None);
+    }
+    OpenFile::new(file.clone().into_source()?, bounded_options().with_schema(exact)).map(Some)
+}
+
 /// The options, with INT96 read as its bytes.
 pub(super) fn int96_as_bytes(options: ArrowReaderOptions) -> ArrowReaderOptions {
     options.with_type_hook(|leaf| is_int96(leaf).then_some(DataType::FixedSizeBinary(12)))

@@ -9,45 +9,87 @@ use arrow_schema::{DataType, Fields, Schema, SchemaRef, TimeUnit};
 use marquetry::arrow::arrow_reader::ArrowReaderOptions;
 use marquetry::dataset::{Dataset, DatasetReader};
 use marquetry::errors;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Reads many files, and returns the schema that their rows are converted to, without dictionary and run-end encoded
-/// types. If nanoseconds cannot hold the INT96 values of all files, all of them are read as the stored bytes.
-pub(crate) fn read_for_text(
+/// The rows of many files.
+pub(crate) struct TableRows {
+    pub(crate) reader: DatasetReader,
+    /// The schema that rows are brought to, with the units that hold the times of all files.
+    pub(crate) fitting: SchemaRef,
+    /// The same with bytes for INT96, where nanoseconds do not hold that of all files.
+    pub(crate) exact: Option<SchemaRef>,
+    /// Columns of INT96 that nanoseconds do not hold, and that are read in one unit: they, or others, are other timestamps in some files.
+    pub(crate) coarse: Vec<String>,
+}
+
+/// Reads many files, without dictionaries and runs if rows are to be `plain`. Where nanoseconds do not hold the INT96 of all files, all
+/// of it is read as the bytes that are stored.
+pub(crate) fn read_exactly(
     chosen: impl Fn(ArrowReaderOptions) -> Dataset,
     options: ArrowReaderOptions,
-) -> errors::Result<(DatasetReader, SchemaRef)> {
+    plain: bool,
+) -> errors::Result<TableRows> {
     let files = chosen(options.clone());
     let paths: Vec<PathBuf> = files.files().map(ToOwned::to_owned).collect();
     let reader = files.batches()?;
-    let fitting = plain_schema(&reader.schema());
+    let shown = |schema: SchemaRef| if plain { plain_schema(&schema) } else { schema };
+    let fitting = shown(reader.schema());
+    let rows = TableRows { reader, fitting, exact: None, coarse: Vec::new() };
+    let fitting = &rows.fitting;
     if !has_timestamps(fitting.fields(), |unit| unit != TimeUnit::Nanosecond) {
-        return Ok((reader, fitting));
+        return Ok(rows);
     }
-    // If a column is INT96 in one file, and in another a type that cannot become bytes, there is one unit for both.
-    let Ok(exact) = chosen(int96_as_bytes(options)).batches() else { return Ok((reader, fitting)) };
-    let fields = exact_fields(fitting.fields(), plain_schema(&exact.schema()).fields(), Exact::All);
-    if fields == *fitting.fields() || !are_alike(&paths)? {
-        return Ok((reader, fitting));
+    let columns = TimeColumns::of(&paths)?;
+    let is_coarse = |name: &&String| is_coarse(fitting, name);
+    let reader = match columns.mixed().any(|name| is_coarse(&name)) {
+        true => None,
+        false => chosen(int96_as_bytes(options)).batches().ok(),
+    };
+    let Some(reader) = reader else {
+        let coarse = columns.int96.iter().filter(is_coarse).cloned().collect();
+        return Ok(TableRows { coarse, ..rows });
+    };
+    let fields = exact_fields(fitting.fields(), shown(reader.schema()).fields(), Exact::All);
+    if fields == *fitting.fields() {
+        return Ok(rows);
     }
-    Ok((exact, Arc::new(Schema::new_with_metadata(fields, fitting.metadata().clone()))))
+    let exact = Some(Arc::new(Schema::new_with_metadata(fields, fitting.metadata().clone())));
+    Ok(TableRows { reader, exact, ..rows })
 }
 
-/// Whether no column is INT96 in one file and another kind of timestamp in another. Columns are identified by their roots.
-fn are_alike(paths: &[PathBuf]) -> errors::Result<bool> {
-    let (mut int96, mut others) = (HashSet::new(), HashSet::new());
-    for path in paths {
-        let file = remote::open_with_options(path, int96_as_bytes(keys::reader_options()))?;
-        let leaves = file.metadata().schema().columns().iter().filter(|leaf| is_int96(leaf));
-        int96.extend(leaves.filter_map(|leaf| leaf.path().first().map(ToString::to_string)));
-        let schema = file.schema()?;
-        let fields = schema.fields().iter();
-        let timed = fields.filter(|field| is_timestamp(field.data_type(), &|_| true));
-        others.extend(timed.map(|field| field.name().clone()));
+/// Whether a column has times in a coarser unit than nanoseconds.
+fn is_coarse(schema: &SchemaRef, name: &str) -> bool {
+    let field = schema.field_with_name(name);
+    field.is_ok_and(|field| is_timestamp(field.data_type(), &|unit| unit != TimeUnit::Nanosecond))
+}
+
+/// The columns of files that have timestamps, by their roots.
+struct TimeColumns {
+    int96: BTreeSet<String>,
+    others: BTreeSet<String>,
+}
+
+impl TimeColumns {
+    fn of(paths: &[PathBuf]) -> errors::Result<Self> {
+        let (mut int96, mut others) = (BTreeSet::new(), BTreeSet::new());
+        for path in paths {
+            let file = remote::open_with_options(path, int96_as_bytes(keys::reader_options()))?;
+            let leaves = file.metadata().schema().columns().iter().filter(|leaf| is_int96(leaf));
+            int96.extend(leaves.filter_map(|leaf| leaf.path().first().map(ToString::to_string)));
+            let schema = file.schema()?;
+            let fields = schema.fields().iter();
+            let timed = fields.filter(|field| is_timestamp(field.data_type(), &|_| true));
+            others.extend(timed.map(|field| field.name().clone()));
+        }
+        Ok(TimeColumns { int96, others })
     }
-    Ok(int96.is_disjoint(&others))
+
+    /// Those that are INT96 in one file and a timestamp of another kind in another.
+    fn mixed(&self) -> impl Iterator<Item = &String> {
+        self.int96.intersection(&self.others)
+    }
 }
 
 fn has_timestamps(fields: &Fields, of: impl Fn(TimeUnit) -> bool) -> bool {

@@ -1,7 +1,7 @@
 //! An open input, and options of reading.
 
 use crate::args::{InputArgs, Selection, TableArgs};
-use crate::convert::TimesAs;
+use crate::convert::{CutTimes, TimesAs};
 use crate::failure::Failure;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -31,6 +31,8 @@ pub(crate) struct Input {
     pub(crate) losses: Arc<Mutex<Losses>>,
     /// The cost of reading, if it is Parquet; complete after the last batch.
     pub(crate) metrics: Arc<Mutex<Option<ReadMetrics>>>,
+    /// Times that lost digits when they became timestamps; complete after the last batch.
+    pub(crate) cut_times: Arc<Mutex<CutTimes>>,
     /// The files of directories and patterns that are read.
     pub(crate) files: Vec<PathBuf>,
 }
@@ -47,6 +49,7 @@ impl Input {
             parquet: None,
             losses: Arc::default(),
             metrics: Arc::default(),
+            cut_times: Arc::default(),
             files: Vec::new(),
         }
     }

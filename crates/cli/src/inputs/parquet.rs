@@ -4,20 +4,23 @@ use super::byte_stream::ByteStream;
 use super::input::{Input, InputOptions, Losses, put_down};
 use super::wide_keys::{have_room, wide_schema, wide_type};
 use crate::bounded_rows::BoundedRows;
-use crate::convert::{TimesAs, is_int96, plain_batch, plain_columns, plain_schema, read_for_text};
+use crate::convert::{
+    CutTimes, TableRows, TimesAs, far_times_as_bytes, is_int96, plain_batch, plain_columns, read_exactly,
+    with_timestamps,
+};
 use crate::failure::Failure;
 use crate::keys;
 use crate::remote;
 use crate::table_source::{self, TableSource};
-use arrow_array::RecordBatchReader;
-use arrow_schema::{DataType, FieldRef, Schema};
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use marquetry::OpenFile;
 use marquetry::arrow::StringLayout;
 use marquetry::arrow::arrow_reader::{ArrowReaderMetadata, ChunkReader, Int96Unit};
 use marquetry::file::LocalFile;
 use marquetry::metrics::ReadMetrics;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Opens a Parquet file; unwanted columns and rows are not read.
 pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
@@ -32,16 +35,26 @@ pub(super) fn open(mut origin: ByteStream, wanted: &InputOptions<'_>) -> Result<
 fn of_file(file: OpenFile, origin: &ByteStream, wanted: &InputOptions<'_>) -> Result<Input, Failure> {
     let file = wanted.selection.repaired(file);
     let file = if wanted.plain { plain_columns(file, wanted.times)? } else { stored_columns(file, wanted)? };
+    let open = |file: OpenFile| BoundedRows::new(file, wanted.selection, wanted.limit, wanted.batch_rows);
+    let mut reader = open(file.clone())?;
+    let (mut timed, cut_times) = (None, Arc::default());
+    if wanted.times == TimesAs::Timestamps
+        && let Some(exact) = far_times_as_bytes(&file, &file.schema()?)?
+    {
+        timed = Some((reader.schema(), Arc::clone(&cut_times)));
+        reader = open(wanted.selection.repaired(exact))?;
+    }
     let rows = file.metadata().num_rows().saturating_sub(wanted.selection.offset as u64);
     let rows = rows.min(wanted.limit.map_or(u64::MAX, |limit| limit as u64));
-    let reader = BoundedRows::new(file.clone(), wanted.selection, wanted.limit, wanted.batch_rows)?;
+    let schema = timed.as_ref().map_or_else(|| reader.schema(), |(schema, _)| schema.clone());
     let (losses, metrics) = (Arc::<Mutex<Losses>>::default(), Arc::<Mutex<Option<ReadMetrics>>>::default());
     let path = origin.path().unwrap_or(Path::new("-")).to_owned();
     Ok(Input {
-        schema: reader.schema(),
-        batches: Box::new(Reader { reader, path, losses: losses.clone(), metrics: metrics.clone() }),
+        schema,
+        batches: Box::new(Reader { reader, path, losses: losses.clone(), metrics: metrics.clone(), timed }),
         losses,
         metrics,
+        cut_times,
         rows: wanted.selection.condition.is_none().then_some(rows),
         bytes: None,
         bytes_read: origin.bytes_read(),
@@ -56,7 +69,7 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
         TableSource::Files(files) => files,
         TableSource::File(file) => return of_file(file, &ByteStream::new(&paths[0]), wanted),
     };
-    let names = files.files().map(Path::to_owned).collect();
+    let names: Vec<PathBuf> = files.files().map(Path::to_owned).collect();
     // The dictionaries of several files are combined.
     let options =
         keys::reader_options().with_int96(Int96Unit::Auto).with_hint_policy(|_, hint| Some(wide_type(hint)));
@@ -70,25 +83,27 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
     let chosen = |options| {
         table_source::chosen(files.clone(), wanted.selection, wanted.limit, wanted.batch_rows, options)
     };
-    let (mut reader, schema) = match wanted.plain && wanted.times == TimesAs::Text {
-        true => read_for_text(chosen, options)?,
-        false => {
-            let reader = chosen(options).batches()?;
-            let schema = reader.schema();
-            (reader, if wanted.plain { plain_schema(&schema) } else { schema })
-        }
-    };
+    let TableRows { mut reader, fitting, exact, coarse } = read_exactly(chosen, options, wanted.plain)?;
+    let are_cut = wanted.times == TimesAs::Timestamps;
+    let cut = CutTimes::of_files(&names, &coarse, &fitting)?;
+    let cut_times = Arc::new(Mutex::new(cut));
+    // What rows are brought to before INT96 becomes timestamps, and after it.
+    let read = exact.clone().unwrap_or_else(|| fitting.clone());
+    let timed = exact.filter(|_| are_cut).map(|_| (fitting, cut_times.clone()));
+    let schema = timed.as_ref().map_or_else(|| read.clone(), |(fitting, _)| fitting.clone());
     let (losses, metrics) = (Arc::<Mutex<Losses>>::default(), Arc::<Mutex<Option<ReadMetrics>>>::default());
-    let (told, cost, to) = (losses.clone(), metrics.clone(), schema.clone());
+    let (told, cost, is_plain) = (losses.clone(), metrics.clone(), wanted.plain);
     let batches = std::iter::from_fn(move || {
         let batch = reader.next_batch();
         if !matches!(batch, Some(Ok(_))) {
             put_down(&told, table_source::losses_of(&reader));
             put_down(&cost, Some(reader.metrics()));
         }
-        Some(batch?.map_err(Failure::from).and_then(|batch| match batch.schema() == to {
-            true => Ok(batch),
-            false => Ok(plain_batch(&batch, &to)?),
+        Some(batch?.map_err(Failure::from).and_then(|batch| {
+            // What is to become timestamps need not be marked as INT96 before.
+            let is_as_read = batch.schema() == read || timed.is_some() && !is_plain;
+            let batch = if is_as_read { batch } else { plain_batch(&batch, &read)? };
+            as_timestamps(batch, timed.as_ref())
         }))
     });
     Ok(Input {
@@ -96,12 +111,22 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
         batches: Box::new(batches),
         losses,
         metrics,
+        cut_times,
         rows,
         bytes: None,
         bytes_read: Arc::default(),
         parquet: None,
         files: names,
     })
+}
+
+/// A schema with timestamps where INT96 is read as bytes, and where it is counted how many of them lose digits.
+type Timed = (SchemaRef, Arc<Mutex<CutTimes>>);
+
+fn as_timestamps(batch: RecordBatch, timed: Option<&Timed>) -> Result<RecordBatch, Failure> {
+    let Some((schema, cut)) = timed else { return Ok(batch) };
+    let mut cut = cut.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(with_timestamps(&batch, schema, &mut cut)?)
 }
 
 /// The file, read in the layouts of the stored Arrow schema: text as it was, dictionaries as dictionaries, with wider
@@ -152,10 +177,11 @@ struct Reader {
     path: PathBuf,
     losses: Arc<Mutex<Losses>>,
     metrics: Arc<Mutex<Option<ReadMetrics>>>,
+    timed: Option<Timed>,
 }
 
 impl Iterator for Reader {
-    type Item = Result<arrow_array::RecordBatch, Failure>;
+    type Item = Result<RecordBatch, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let batch = self.reader.next_batch();
@@ -163,6 +189,6 @@ impl Iterator for Reader {
             put_down(&self.losses, vec![(self.path.clone(), self.reader.loss_report())]);
             put_down(&self.metrics, Some(self.reader.metrics()));
         }
-        Some(batch?.map_err(Failure::from))
+        Some(batch?.map_err(Failure::from).and_then(|batch| as_timestamps(batch, self.timed.as_ref())))
     }
 }

@@ -1,7 +1,7 @@
 //! The sort columns, and how to compare rows by these.
 
 use super::columns::SortColumn;
-use super::curve;
+use super::{curve, times};
 use crate::column_list::several_columns;
 use crate::failure::Failure;
 use arrow_array::cast::AsArray;
@@ -9,9 +9,10 @@ use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, make_array};
 use arrow_buffer::NullBuffer;
 use arrow_row::{Row, RowConverter, Rows, SortField};
-use arrow_schema::{ArrowError, DataType, Fields, Schema, SortOptions};
+use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema, SortOptions};
 use marquetry::errors::Error;
 use marquetry_core::schema::no_such_column;
+use marquetry_text::format::scalar::INT96_MARK;
 use std::sync::Arc;
 
 /// A column that rows are sorted by.
@@ -26,6 +27,8 @@ pub(crate) struct SortKey {
     pub(crate) nulls_first: bool,
     /// Whether rows are sorted by places of geometries on a curve, instead of by their bytes.
     pub(crate) is_on_curve: bool,
+    /// Whether these are the bytes of INT96, whose order is that of the times.
+    is_int96: bool,
 }
 
 /// The sort columns, and a converter to comparable bytes.
@@ -74,7 +77,8 @@ impl SortKey {
         let mut found = Vec::new();
         find(schema.fields(), name, 0, &mut Vec::new(), &mut found);
         // A single quoted name may also be a path with these dots, if no column has that name.
-        let is_exact = |(path, ..): &Found| names_of(schema.fields(), path).eq(&column.names);
+        let is_exact =
+            |(path, ..): &Found| fields_on(schema.fields(), path).map(|field| field.name()).eq(&column.names);
         if !column.names.is_empty() && (column.names.len() > 1 || found.iter().any(is_exact)) {
             found.retain(is_exact);
         }
@@ -83,7 +87,9 @@ impl SortKey {
         }
         let (path, leaf, data_type) = found.pop().ok_or_else(missing)?;
         let is_on_curve = column.is_on_curve;
-        let key = SortKey { path, data_type, leaf, descending, nulls_first, is_on_curve };
+        let field = fields_on(schema.fields(), &path).last();
+        let is_int96 = field.is_some_and(|field| field.metadata().contains_key(INT96_MARK));
+        let key = SortKey { path, data_type, leaf, descending, nulls_first, is_on_curve, is_int96 };
         if is_on_curve && !is_binary(&key.data_type) {
             let data_type = &key.data_type;
             return Err(Error::argument(format!("column {name}: {data_type} has no geometries")).into());
@@ -119,9 +125,10 @@ impl SortKey {
 
     /// The type of the values that rows are compared by.
     fn compared_type(&self) -> DataType {
-        match self.is_on_curve {
-            true => DataType::FixedSizeBinary(curve::BYTES),
-            false => self.data_type.clone(),
+        match (self.is_on_curve, self.is_int96) {
+            (true, _) => DataType::FixedSizeBinary(curve::BYTES),
+            (false, true) => times::COMPARED,
+            (false, false) => self.data_type.clone(),
         }
     }
 
@@ -133,6 +140,9 @@ impl SortKey {
         }
         if self.is_on_curve {
             return curve::places(&array);
+        }
+        if self.is_int96 {
+            return Ok(times::nanoseconds(&array));
         }
         canonical(array)
     }
@@ -192,8 +202,8 @@ fn all_names(fields: &Fields, above: &str, names: &mut Vec<String>) {
 /// A field: its path, the index of its first leaf, and its type.
 type Found = (Vec<usize>, usize, DataType);
 
-/// The names on a path that [`find`] returned.
-fn names_of<'a>(fields: &'a Fields, path: &'a [usize]) -> impl Iterator<Item = &'a String> {
+/// The fields on a path that [`find`] found.
+fn fields_on<'a>(fields: &'a Fields, path: &'a [usize]) -> impl Iterator<Item = &'a FieldRef> {
     let mut fields = Some(fields);
     path.iter().map_while(move |place| {
         let field = fields?.get(*place)?;
@@ -201,7 +211,7 @@ fn names_of<'a>(fields: &'a Fields, path: &'a [usize]) -> impl Iterator<Item = &
             DataType::Struct(children) => Some(children),
             _ => None,
         };
-        Some(field.name())
+        Some(field)
     })
 }
 

@@ -1,6 +1,6 @@
 //! INT96 as other writers leave it: no unit is stored, and no bounds.
 
-use crate::command::{Folder, success};
+use crate::command::{Folder, marquetry, success};
 use arrow_schema::{DataType, Field, TimeUnit};
 use marquetry::arrow::{ARROW_SCHEMA_META_KEY, print_stored_schema};
 use marquetry::errors::Limits;
@@ -56,10 +56,123 @@ fn a_far_time_takes_no_nanoseconds_from_others() {
         let found = success(&["cat", &file, "--format", "json", "--where", &format!("t = '{time}'")]);
         assert_eq!(found, lines.lines().nth(i).map(|line| format!("{line}\n")).unwrap_or_default());
     }
-    // What is sorted has one unit.
-    let sorted = success(&["convert", &file, "-", "--sort-by", "t:desc"]);
-    assert_eq!(sorted.lines().next(), Some("{\"t\":\"5137-10-05T00:00:00\"}"), "{sorted}");
-    assert!(sorted.ends_with("{\"t\":\"1970-01-01T00:00:00.123456\"}\n"), "{sorted}");
+    let sorted = |order: [usize; 3]| -> String {
+        order.iter().map(|at| format!("{{\"t\":\"{}\"}}\n", times[*at])).collect()
+    };
+    assert_eq!(success(&["convert", &file, "-", "--sort-by", "t:desc"]), sorted([1, 2, 0]));
+    assert_eq!(success(&["convert", &file, "-", "--sort-by", "t"]), sorted([0, 2, 1]));
+}
+
+/// Bytes of INT96 are in another order than its times, of which some are before 1970, and nanoseconds decide among others.
+#[test]
+fn times_are_sorted_as_times() {
+    let folder = Folder::new("int96-sorted");
+    let file = folder.path("t.parquet");
+    let times = [(1_157_000, 5), (0, 256), (0, 1), (-1, 86_399_999_999_999), (-700_000, 0), (1_157_000, 4)];
+    write_int96(&file, times.into_iter());
+    let sorted = success(&["convert", &file, "-", "--to", "csv", "--sort-by", "t"]);
+    let expected = [
+        "0053-06-19T00:00:00",
+        "1969-12-31T23:59:59.999999999",
+        "1970-01-01T00:00:00.000000001",
+        "1970-01-01T00:00:00.000000256",
+        "5137-10-05T00:00:00.000000004",
+        "5137-10-05T00:00:00.000000005",
+    ];
+    assert_eq!(sorted, format!("t\n{}\n", expected.join("\n")));
+}
+
+/// Timestamps have one unit: it is told what a far time costs the others.
+#[test]
+fn digits_that_timestamps_do_not_have_are_told() {
+    let folder = Folder::new("int96-cut");
+    let file = |name: &str| folder.path(&format!("{name}.parquet"));
+    let (near, far, all, exact) = (file("near"), file("far"), file("all"), file("exact"));
+    write_int96(&near, [(0, 123_456_789), (0, 5)].into_iter());
+    write_int96(&far, [(1_157_000, 1_000), (1, 0)].into_iter());
+    write_int96(&all, [(0, 123_456_789), (1_157_000, 1_000), (0, 5)].into_iter());
+    write_int96(&exact, [(0, 123_456_000), (1_157_000, 1_000)].into_iter());
+    let told = |of: &str| {
+        format!(
+            "marquetry: {of}column t: 2 times lost digits: INT96 has nanoseconds of any year, and us is the finest unit of timestamps that \
+             reaches the column's farthest\n"
+        )
+    };
+    for (i, more) in [&[][..], &["--sort-by", "t"], &["--to", "arrow", "--plain-types"]].iter().enumerate() {
+        let out = file(&format!("out{i}"));
+        let done = marquetry(&[&["convert", &all, &out, "--report", "none"], *more].concat());
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!((done.status.code(), &*said), (Some(0), &*told(&format!("{all}: "))), "{more:?}");
+        let done =
+            marquetry(&[&["convert", &near, &far, &out, "--overwrite", "--report", "none"], *more].concat());
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!((done.status.code(), &*said), (Some(0), &*told("")), "{more:?}");
+        // No row of these loses any, and rows that are not written do not count.
+        let limited =
+            ["convert", &all, &out, "--overwrite", "--report", "none", "--where", "t > '2000-01-01'"];
+        for command in [&["convert", &exact, &out, "--overwrite", "--report", "none"][..], &limited] {
+            let done = marquetry(&[command, *more].concat());
+            assert_eq!(String::from_utf8_lossy(&done.stderr), "", "{command:?}");
+        }
+    }
+    let shown = success(&["cat", &file("out0"), "--format", "json"]);
+    assert_eq!(shown, "{\"t\":\"5137-10-05T00:00:00.000001\"}\n");
+    // Where some files have another timestamp, text has one unit, too.
+    let other = file("other");
+    let stamp = folder.write("t.csv", "t\n2024-01-01T00:00:00.5\n");
+    success(&["convert", &stamp, &other, "--schema", "t timestamp(us) !", "--report", "none"]);
+    for out in [file("mixed"), "-".to_owned()] {
+        let done = marquetry(&["convert", &all, &other, &out]);
+        assert_eq!(String::from_utf8_lossy(&done.stderr), told(""));
+    }
+}
+
+/// What is promised to have the same rows has them.
+#[test]
+fn an_optimized_file_keeps_nanoseconds() {
+    let folder = Folder::new("int96-optimize");
+    let (times, file, out) =
+        (folder.path("t.parquet"), folder.path("in.parquet"), folder.path("out.parquet"));
+    let mixed = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+    let kind = |i: u64| mixed(i) % 200;
+    let rows = (0..20_000).map(|i| (if i == 0 { 1_157_000 } else { 0 }, kind(i) * 1_001));
+    write_int96(&times, rows.collect::<Vec<_>>().into_iter());
+    let found = |path: &str| {
+        let condition = "t = '1970-01-01T00:00:00.000001001'";
+        success(&["count", path, "--where", condition]).split_whitespace().next().map(str::to_owned)
+    };
+    let expected = Some((1..20_000).filter(|i| kind(*i) == 1).count().to_string());
+    // Beside a column that a sort, or another type, makes smaller by much.
+    let names: &dyn Fn(u64) -> String = &|i| format!("customer {}", kind(i));
+    let numbers: &dyn Fn(u64) -> String = &|i| (mixed(i ^ 77) % 1_000_000_000).to_string();
+    for (more, text) in [("--sort", names), ("--types", numbers)] {
+        let lines: String = (0..20_000).map(|i| text(i) + "\n").collect();
+        let (text, other) = (folder.write("n.csv", &format!("n\n{lines}")), folder.path("n.parquet"));
+        let options = ["--schema", "n utf8 !", "--compression", "none", "--report", "none", "--overwrite"];
+        success(&[&["convert", &text, &other][..], &options].concat());
+        beside(&times, &other, &file);
+        let said = success(&["optimize", &file, &out, "--overwrite", more]);
+        assert_eq!((found(&file), found(&out)), (expected.clone(), expected.clone()), "{more}: {said}");
+        assert!(said.contains("note: rows keep their order, and columns their types"), "{more}: {said}");
+    }
+}
+
+/// A file with the columns of two.
+fn beside(one: &str, other: &str, path: &str) {
+    use marquetry_core::write::copy::{CopySettings, copy_chunk};
+    let files = [one, other].map(|path| marquetry::open(path).expect("a file"));
+    let (mut schema, mut chunks, mut rows) = (vec![group("root", 2)], Vec::new(), 0);
+    for file in files {
+        let metadata = file.metadata().clone();
+        schema.extend(metadata.head().schema[1..].iter().cloned());
+        let source = marquetry::arrow::arrow_reader::ChunkReader::into_source(file).expect("bytes");
+        let copied = copy_chunk(&source, &metadata, 0, 0, &CopySettings::default()).expect("a chunk");
+        chunks.push(copied.chunk);
+        rows = metadata.num_rows();
+    }
+    let mut file = FileWriter::new(Vec::new(), schema, FileSettings::default()).expect("a file");
+    file.write_row_group(rows, chunks, None).expect("rows");
+    std::fs::write(path, file.finish().expect("a file").0).expect("a file");
 }
 
 /// The stored Arrow schema says that they are instants.

@@ -290,3 +290,69 @@ fn names_in_quotes_may_have_commas_and_dots() {
     assert_eq!(header(&other), r#"{"c.d":2,"e":3}"#);
     success(&["diff", &path, &path, "--key", r#""a,b""#, "--columns", r#""a,b",e"#]);
 }
+
+/// A path may lead to the value itself, whatever it is and however it is shredded.
+#[test]
+fn values_themselves_are_asked() {
+    let folder = Folder::new("variant-itself");
+    let values = [
+        "5",
+        "\"abc\"",
+        "null",
+        "",
+        "true",
+        "5.5",
+        r#"{"a":1,"$":2}"#,
+        "[1,2]",
+        "\"5\"",
+        "-7",
+        "9007199254740993",
+    ];
+    let line = |(id, value): (usize, &&str)| match value.is_empty() {
+        true => format!("{{\"id\":{id}}}\n"),
+        false => format!("{{\"id\":{id},\"v\":{value}}}\n"),
+    };
+    let text = folder.write("v.jsonl", &values.iter().enumerate().map(line).collect::<String>());
+    let files = ["bigint", "double", "string", "{a: bigint}", "[bigint]", ""].map(|shape| {
+        let file = folder.path(&format!("by{}.parquet", shape.replace([':', ' ', '{', '}', '[', ']'], "_")));
+        let shred = format!("v={shape}");
+        let shred = if shape.is_empty() { Vec::new() } else { vec!["--shred", &shred] };
+        let convert = ["convert", &text, &file, "--schema", "id int64 !, v variant", "--report", "none"];
+        success(&[&convert[..], &shred].concat());
+        file
+    });
+    for (condition, expected) in [
+        ("v::bigint = 5", &[0][..]),
+        ("v:$ = 5", &[0]),
+        ("v:$::bigint < 0 or v::text = 'abc'", &[1, 9]),
+        ("v::double > 5", &[5, 10]),
+        ("v::bigint > 9007199254740992", &[10]),
+        ("v::text = '5'", &[0, 8]),
+        ("v:$ = '5'", &[8]),
+        ("v:$ = true", &[4]),
+        ("v:$ like 'a%'", &[1]),
+        ("v::bigint in (5, -7)", &[0, 9]),
+        ("not v::bigint = 5", &[9, 10]),
+        ("v:$ is variant null", &[2]),
+        ("v:$ is null", &[3]),
+        ("v:$ is not null and not v:$ is variant null and v::bigint is null", &[1, 4, 5, 6, 7, 8]),
+        ("v:$ is missing", &[]),
+        ("v:$.a = 1", &[6]),
+        ("v:\"$\" = 2", &[6]),
+        ("v:$[0] = 1", &[7]),
+    ] {
+        let lines: String = expected.iter().map(|id| format!("{{\"id\":{id}}}\n")).collect();
+        for file in &files {
+            let found = success(&["cat", file, "--columns", "id", "--format", "json", "--where", condition]);
+            assert_eq!(found, lines, "{condition} in {file}");
+        }
+        let all: Vec<&str> = files.iter().map(String::as_str).collect();
+        let arguments = ["--columns", "id", "--format", "json", "--where", condition];
+        let found = success(&[&["cat"][..], &all, &arguments].concat());
+        assert_eq!(found, lines.repeat(files.len()), "{condition}");
+    }
+    let shown = success(&["cat", &files[0], "--columns", "v::bigint", "--format", "json", "--limit", "2"]);
+    assert_eq!(shown, "{\"v::bigint\":5}\n{\"v::bigint\":null}\n");
+    let (_, told) = failure(&["cat", &files[0], "--where", "v = 5"]);
+    assert!(told[0].contains("by v:$ = 'x' or v::bigint > 5"), "{told:?}");
+}

@@ -195,6 +195,42 @@ fn what_cannot_be_written_is_named() {
     }
 }
 
+/// As it was typed, whatever the command makes of it.
+#[cfg(unix)]
+#[test]
+fn a_copy_that_cannot_be_written_is_named_as_it_was_typed() {
+    let (wines, folder) = (wines(), Folder::new("ways-out-copy"));
+    std::fs::copy(&wines, folder.path("w.parquet")).expect("a copy");
+    for arguments in [
+        &["append", "w.parquet", &wines][..],
+        &["meta", "set", "w.parquet", "a=b"],
+        &["drop-row-group", "w.parquet", "0"],
+    ] {
+        let command = std::process::Command::new("sh")
+            .args(["-c", "ulimit -f 1; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_marquetry")])
+            .args(arguments)
+            .arg("--copy")
+            .current_dir(folder.path(""))
+            .output();
+        let done = command.expect("a shell");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{said}");
+        assert!(said.starts_with("marquetry: w.parquet: io: "), "{arguments:?}: {said}");
+        assert_eq!(std::fs::read_dir(folder.path("")).expect("a folder").count(), 1, "{arguments:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_that_takes_no_more_is_named() {
+    for to in ["csv", "jsonl", "arrow", "parquet"] {
+        let (code, lines) = failure(&["convert", &wines(), "/dev/full", "--to", to]);
+        let line =
+            "marquetry: /dev/full: io: the file cannot be written: No space left on device (os error 28)";
+        assert_eq!((code, &*lines), (1, &[line.to_owned()][..]), "{to}");
+    }
+}
+
 /// `--overwrite` would not replace it.
 #[cfg(unix)]
 #[test]

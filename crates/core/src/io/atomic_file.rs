@@ -60,8 +60,12 @@ impl AtomicFile {
     /// or not a regular file: a directory, a pipe, a device.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let name = path.display().to_string();
-        AtomicFile::begin(path, &name).map_err(|error| error.in_file(name))
+        AtomicFile::create_named(path, &path.display().to_string())
+    }
+
+    /// The same, where errors call the file `name`.
+    pub(super) fn create_named(path: &Path, name: &str) -> Result<Self> {
+        AtomicFile::begin(path, name).map_err(|error| error.in_file(name))
     }
 
     /// Begins a file at `path`, which must not exist yet.

@@ -160,7 +160,7 @@ impl FileEdit {
                 let grown = file.try_clone().and_then(|file| GrownFile::new(file, len)).map_err(cannot)?;
                 EditSink::InPlace(BufWriter::with_capacity(BUFFER, grown))
             }
-            false => EditSink::Copy(copied(&path, file.try_clone().map_err(cannot)?)?),
+            false => EditSink::Copy(copied(&path, name, file.try_clone().map_err(cannot)?)?),
         };
         let name = name.to_owned();
         let writer = Some(FileWriter::append_to(sink, len, &metadata)?);
@@ -288,9 +288,9 @@ impl FileEdit {
     }
 }
 
-/// Copies the file to a file beside it.
-fn copied(path: &Path, mut file: File) -> Result<AtomicFile> {
-    let mut copy = AtomicFile::create(path)?;
+/// The file's bytes in a file beside it. `name` is what errors call the file: `path` is absolute, and not what the caller wrote.
+fn copied(path: &Path, name: &str, mut file: File) -> Result<AtomicFile> {
+    let mut copy = AtomicFile::create_named(path, name)?;
     file.rewind()?;
     let done = io::copy(&mut BufReader::with_capacity(COPIED_AT_ONCE, file), &mut copy);
     done.map_err(|error| Error::io("cannot copy the file", error))?;

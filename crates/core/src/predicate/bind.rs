@@ -108,7 +108,8 @@ impl Binder<'_> {
                 None => condition(column, &|_, made| Ok(made.test(Test::IsNull))),
             },
             Predicate::IsMissing { column } | Predicate::IsVariantNull { column } => {
-                let message = "only what a path into a VARIANT leads to may be missing, or null as a variant";
+                let message = "only what a path into a VARIANT leads to may be missing, or null as a variant; payload:$ leads to \
+                               the value itself";
                 Err(Error::argument(message).in_column(&**column))
             }
             Predicate::IsNan { column } => condition(column, &|leaf, made| made.nan(leaf)),

@@ -153,8 +153,9 @@ pub(super) fn path_len(rest: &str) -> usize {
             _ => break,
         };
     }
+    // A type alone is that of the value itself: `payload::bigint`.
     if len == 1 {
-        return 0;
+        len = 0;
     }
     let Some(cast) = rest[len..].strip_prefix("::") else { return len };
     let word = cast.find(|c| !is_name_part(c)).unwrap_or(cast.len());

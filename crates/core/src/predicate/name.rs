@@ -56,6 +56,7 @@ pub fn meanings_of(path: &str) -> Vec<String> {
 /// ```
 /// use marquetry_core::predicate::column_and_path;
 /// assert_eq!(column_and_path("a.payload:user.id::bigint"), Some(("a.payload", ":user.id::bigint")));
+/// assert_eq!(column_and_path("payload::bigint"), Some(("payload", "::bigint")));
 /// assert_eq!(column_and_path(r#""a:b".c"#), None);
 /// ```
 pub fn column_and_path(path: &str) -> Option<(&str, &str)> {

@@ -37,6 +37,7 @@ impl Predicate {
     ///            time '10:00'   X'0aff'
     /// paths into a VARIANT    payload:user.id::bigint > 5     payload:kind = 'x'     any(payload:tags[*]::text) = 'x'
     ///            payload:a is null     payload:a is missing     payload:a is variant null
+    ///            payload::bigint > 5   payload:$ is variant null   (the value itself)
     /// ```
     ///
     /// Dates, times, timestamps, UUIDs, numbers and booleans may also be given as strings; geometries, which support

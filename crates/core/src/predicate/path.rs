@@ -280,7 +280,7 @@ fn is_group(schema: &Schema, path: &str, leaf: &Leaf) -> Error {
     if variant_of(schema, leaf).as_deref() == Some(path) {
         let message = format!(
             "it is a VARIANT, which is not compared as a whole; ask for a value in it by the path behind a colon, as in \
-             {path}:name = 'x', {path}:[0] > 5 or {path}:size::bigint > 5"
+             {path}:name = 'x', {path}:[0] > 5 or {path}:size::bigint > 5, or for the value itself by {path}:$ = 'x' or {path}::bigint > 5"
         );
         return Error::argument(message).in_column(path);
     }

@@ -48,6 +48,10 @@ pub(super) fn weaker(predicate: &Predicate, is_negated: bool, metadata: &Parquet
         return Ok(Weaker::unknown());
     };
     let path: VariantPath = path.parse()?;
+    // QUIRK: a row that has neither of its two columns is read as a variant that is null.
+    if path.path().steps().is_empty() && matches!(predicate, Predicate::IsVariantNull { .. }) {
+        return Ok(Weaker::unknown());
+    }
     let plan = PathPlan::new(metadata, path.column(), path.path().steps())?;
     Ok(of_path(predicate, is_negated, target, &plan, metadata))
 }

@@ -24,7 +24,7 @@ use marquetry::errors::{Error, ErrorKind};
 use marquetry::file::AtomicFile;
 use marquetry::file::encryption::FileEncryptionProperties;
 use marquetry::file::metadata::ParquetMetaData;
-use marquetry_inspect::{AdviceKind, DiffFile, DiffOptions, column_bytes, diff_rows};
+use marquetry_inspect::{Advice, AdviceKind, DiffFile, DiffOptions, column_bytes, diff_rows};
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
@@ -77,7 +77,18 @@ pub(super) fn optimize_file(
     let applied = Applied::tried(&input, &advice, options.advise.goal, allowed, properties)?;
     let memory_limit = options.memory_limit.unwrap_or_else(usual_to_write);
     let size = advice.file_bytes;
-    let mut work = Work { input, path, applied, size, encryption, options, memory_limit, output };
+    let mut work = Work {
+        input,
+        path,
+        applied,
+        size,
+        encryption,
+        options,
+        memory_limit,
+        output,
+        advice: &advice,
+        loses_digits: false,
+    };
     let got = work.write()?;
     let columns = advice.columns.iter().map(|column| {
         Ok(OptimizedColumn {
@@ -144,6 +155,9 @@ struct Work<'a> {
     options: &'a OptimizeOptions,
     memory_limit: usize,
     output: &'a mut Output,
+    advice: &'a Advice,
+    /// Whether times of INT96 lost digits where rows or types were to change.
+    loses_digits: bool,
 }
 
 impl Work<'_> {
@@ -153,13 +167,19 @@ impl Work<'_> {
         if self.applied.converts && self.size <= TRIED_BYTES && may_be_tried {
             self.applied.predicted = self.size_by_trial()?;
         }
-        for options in self.applied.attempts.clone() {
-            let _spinner = Spinner::new("writing");
-            let got = match self.applied.converts {
-                true => self.converted(&options)?,
-                false => self.rewritten(&options)?,
-            };
-            if let Some(got) = got {
+        if let Some(got) = self.attempted()? {
+            return Ok(got);
+        }
+        if self.loses_digits {
+            let allowed = Allowed { sort: false, types: false };
+            let properties = self.encryption.properties.clone();
+            let goal = self.options.advise.goal;
+            self.applied = Applied::tried(&self.input, self.advice, goal, allowed, properties)?;
+            if let Some(mut got) = self.attempted()? {
+                got.notes.push(
+                    "rows keep their order, and columns their types: times of INT96 would lose digits"
+                        .to_owned(),
+                );
                 return Ok(got);
             }
         }
@@ -172,6 +192,21 @@ impl Work<'_> {
         copy(&self.input, self.path)?;
         let (metadata, size) = (self.input.metadata.clone(), self.size);
         Ok(Got { metadata, size, is_copy: true, notes: Vec::new() })
+    }
+
+    /// Tries one way after the other.
+    fn attempted(&mut self) -> Result<Option<Got>, Failure> {
+        for options in self.applied.attempts.clone() {
+            let _spinner = Spinner::new("writing");
+            let got = match self.applied.converts {
+                true => self.converted(&options)?,
+                false => self.rewritten(&options)?,
+            };
+            if got.is_some() {
+                return Ok(got);
+            }
+        }
+        Ok(None)
     }
 
     /// Rewrites the file, copying columns where possible; `None` if it gets no smaller although something was to change.
@@ -199,9 +234,10 @@ impl Work<'_> {
         name.push(self.path.file_name().unwrap_or_default());
         name.push(".converted");
         let temporary = Removed(self.path.with_file_name(name));
-        self.convert_to(options, &temporary.0)?;
+        let is_exact = self.convert_to(options, &temporary.0)?;
         let size = bytes_of(&temporary.0)?;
-        if size >= self.size {
+        self.loses_digits |= !is_exact;
+        if size >= self.size || !is_exact {
             return Ok(None);
         }
         self.prove(&temporary.0)?;
@@ -212,8 +248,8 @@ impl Work<'_> {
         Ok(Some(Got { metadata, size, is_copy: false, notes: Vec::new() }))
     }
 
-    /// Runs `convert` with these options.
-    fn convert_to(&mut self, options: &[String], path: &Path) -> Result<(), Failure> {
+    /// As if `convert` had been called with these options. Returns whether all times are as they were.
+    fn convert_to(&mut self, options: &[String], path: &Path) -> Result<bool, Failure> {
         let mut words: Vec<OsString> = vec!["convert".into()];
         words.extend(options.iter().map(OsString::from));
         words.extend(["--to=parquet", "--report=none", "--overwrite", "--"].map(OsString::from));
@@ -222,7 +258,7 @@ impl Work<'_> {
         let parsed = matches.and_then(|matches| ConvertArgs::from_arg_matches(&matches));
         let mut convert_args = parsed.map_err(|error| Failure::Usage(error.to_string()))?;
         convert_args.encrypt = EncryptArgs::decided(self.encryption.properties.clone());
-        convert(&convert_args, self.memory_limit, self.output)
+        Ok(convert(&convert_args, self.memory_limit, self.output)?.is_empty())
     }
 
     /// The size of a small file, determined by writing it once.
@@ -230,9 +266,9 @@ impl Work<'_> {
         let folder = TrialFolder::new()?;
         let path = folder.path("trial.parquet");
         for options in self.applied.attempts.clone() {
-            self.convert_to(&options, &path)?;
+            let is_exact = self.convert_to(&options, &path)?;
             let bytes = bytes_of(&path)?;
-            if bytes < self.size {
+            if bytes < self.size && is_exact {
                 return Ok(bytes);
             }
         }
