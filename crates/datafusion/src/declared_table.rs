@@ -4,6 +4,7 @@
 //! of it counts all rows. No file is checked against that, least of all those that come later. So all columns that are read are nullable
 //! here, partition keys too; what is inserted is checked.
 
+use crate::error::of_file;
 use crate::format::MarquetryFormat;
 use crate::partition_keys::PartitionKeys;
 use arrow_schema::{Field, Fields, Schema, SchemaRef};
@@ -21,6 +22,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use marquetry_arrow::dataset::is_named_parquet;
+use marquetry_base::{Error, ErrorKind};
 use std::sync::Arc;
 
 /// A listing table that is written with its declared schema, and read with all columns nullable.
@@ -110,9 +113,24 @@ impl DeclaredTable {
         })
     }
 
+    /// Fails if the table is of one file that does not exist: DataFusion takes it for an empty folder.
+    fn check_file(&self, scan: &Arc<dyn ExecutionPlan>) -> Result<()> {
+        let [path] = self.read.table_paths().as_slice() else { return Ok(()) };
+        let is_file =
+            !path.is_collection() && path.get_glob().is_none() && is_named_parquet(path.prefix().as_ref());
+        match is_file && self.is_ours() && scan.is::<EmptyExec>() {
+            true => Err(of_file(Error::new(ErrorKind::NotFound, "there is no such file"), path.prefix())),
+            false => Ok(()),
+        }
+    }
+
+    fn is_ours(&self) -> bool {
+        self.declared.options().format.downcast_ref::<MarquetryFormat>().is_some()
+    }
+
     /// The schema of inserted rows. Formats other than ours have no folder for null keys.
     fn written_schema(&self) -> Schema {
-        let is_ours = self.declared.options().format.downcast_ref::<MarquetryFormat>().is_some();
+        let is_ours = self.is_ours();
         let may_be_null = |key: &Field| is_ours && !self.required_keys.contains(key.name());
         let keys = self.keys.fields().iter();
         let keys = keys.map(|key| Arc::new(Field::clone(key).with_nullable(may_be_null(key))));
@@ -175,7 +193,16 @@ impl TableProvider for DeclaredTable {
     ) -> BoxFuture<'scan, Result<ScanResult>> {
         let read: &dyn TableProvider = &self.read;
         if self.keys.fields().is_empty() {
-            return read.scan_with_args(state, args);
+            let limit = args.limit();
+            let scan = read.scan_with_args(state, args);
+            return async move {
+                let scan = scan.await?;
+                if limit != Some(0) {
+                    self.check_file(scan.plan())?;
+                }
+                Ok(scan)
+            }
+            .boxed();
         }
         let (projection, limit) = (args.projection().map(<[_]>::to_vec), args.limit());
         let conditions = self.keys.of_text(args.filters().unwrap_or_default());

@@ -9,14 +9,18 @@ use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
 use datafusion::datasource::TableType;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig};
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
+use datafusion::object_store::path::Path as ObjectPath;
 use datafusion::object_store::{ObjectMeta, ObjectStoreExt};
 use datafusion::physical_plan::ExecutionPlan;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use marquetry_base::{Error, ErrorKind};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -78,8 +82,8 @@ impl FilesTable {
         Ok(FilesTable { list, first: Listed::new(files, &format, schema)?, path, format, folder })
     }
 
-    /// The table of the current files.
-    fn now(&self) -> Result<&dyn TableProvider> {
+    /// Returns the listing of the current files.
+    fn now(&self) -> Result<&Listed> {
         let files = (self.list)(&self.path)?;
         let mut listed = &self.first;
         while listed.files != files {
@@ -91,7 +95,29 @@ impl FilesTable {
                 }
             };
         }
-        Ok(&listed.listing)
+        Ok(listed)
+    }
+}
+
+impl Listed {
+    /// Fails if the plan lacks one of the files: DataFusion skips files that were removed meanwhile.
+    fn check(&self, plan: &Arc<dyn ExecutionPlan>, limit: Option<usize>) -> Result<()> {
+        let scan = plan.downcast_ref::<DataSourceExec>();
+        let scan = scan.and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());
+        let files = scan.iter().flat_map(|scan| &scan.file_groups).flat_map(FileGroup::iter);
+        let found: HashSet<&ObjectPath> = files.map(|file| &file.object_meta.location).collect();
+        // With a limit, some of the files may suffice.
+        if limit == Some(0) || limit.is_some() && !found.is_empty() {
+            return Ok(());
+        }
+        let mut urls = self.listing.table_paths().iter().zip(&self.files);
+        match urls.find(|(url, _)| !found.contains(url.prefix())) {
+            Some((_, gone)) => {
+                let error = Error::new(ErrorKind::NotFound, "the file is gone since it was listed");
+                Err(DataFusionError::External(error.in_file(gone.display().to_string()).into()))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -149,10 +175,17 @@ impl TableProvider for FilesTable {
         filters: &'filters [Expr],
         limit: Option<usize>,
     ) -> BoxFuture<'scan, Result<Arc<dyn ExecutionPlan>>> {
-        match self.now() {
-            Ok(listing) => listing.scan(state, projection, filters, limit),
-            Err(error) => async move { Err(error) }.boxed(),
+        let scan = self.now().map(|listed| {
+            let table: &dyn TableProvider = &listed.listing;
+            (table.scan(state, projection, filters, limit), listed)
+        });
+        async move {
+            let (scan, listed) = scan?;
+            let plan = scan.await?;
+            listed.check(&plan, limit)?;
+            Ok(plan)
         }
+        .boxed()
     }
 
     fn scan_with_args<'args: 'scan, 'table: 'scan, 'state: 'scan, 'scan>(
@@ -160,10 +193,18 @@ impl TableProvider for FilesTable {
         state: &'state dyn Session,
         args: ScanArgs<'args>,
     ) -> BoxFuture<'scan, Result<ScanResult>> {
-        match self.now() {
-            Ok(listing) => listing.scan_with_args(state, args),
-            Err(error) => async move { Err(error) }.boxed(),
+        let limit = args.limit();
+        let scan = self.now().map(|listed| {
+            let table: &dyn TableProvider = &listed.listing;
+            (table.scan_with_args(state, args), listed)
+        });
+        async move {
+            let (scan, listed) = scan?;
+            let found = scan.await?.into_inner();
+            listed.check(&found, limit)?;
+            Ok(ScanResult::new(found))
         }
+        .boxed()
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
@@ -185,5 +226,39 @@ impl TableProvider for FilesTable {
             self.path.display()
         );
         async move { Err(DataFusionError::Plan(message)) }.boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::SessionContext;
+
+    /// Like a file that is removed after the files were listed, and before DataFusion opens them.
+    #[tokio::test]
+    async fn files_that_are_gone_are_told_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let wines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/wines.parquet");
+        let list: List = |path| Ok(["a.parquet", "b.parquet"].map(|name| path.join(name)).to_vec());
+        for file in list(folder.path()).unwrap() {
+            std::fs::copy(wines, file).unwrap();
+        }
+        let ctx = SessionContext::new();
+        marquetry_datafusion::register(&ctx).unwrap();
+        let format = ctx.state().get_file_format_factory("parquet").unwrap().default();
+        let state = ctx.state();
+        let table = FilesTable::try_new(folder.path().to_owned(), list, format, &state, Use::Stays);
+        ctx.register_table("t", Arc::new(table.await.unwrap())).unwrap();
+        let count = async |limit: &str| {
+            let frame = ctx.sql(&format!("select year from t {limit}")).await.unwrap();
+            frame.count().await.map_err(|error| error.to_string())
+        };
+        assert_eq!((count("").await, count("limit 3").await), (Ok(400), Ok(3)));
+        for gone in ["a.parquet", "b.parquet"] {
+            std::fs::remove_file(folder.path().join(gone)).unwrap();
+            let error = count("").await.unwrap_err();
+            assert!(error.contains("a.parquet") && error.contains("is gone since it was listed"), "{error}");
+        }
+        count("limit 3").await.unwrap_err();
     }
 }

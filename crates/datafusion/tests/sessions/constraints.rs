@@ -130,3 +130,27 @@ async fn nulls_may_come_later() {
         );
     }
 }
+
+/// A table of one file is none of no rows where the file is gone. A folder may have no files.
+#[tokio::test]
+async fn a_file_that_is_gone_is_an_error() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    write(&file, &[batch([("k", ints([1, 2]))])], 10);
+    let config = SessionConfig::new();
+    let runtime = RuntimeEnvBuilder::new().with_object_list_cache_limit(0).build_arc().unwrap();
+    let ctx = SessionContext::new_with_config_rt(config, runtime);
+    marquetry_datafusion::register(&ctx).unwrap();
+    for (name, location) in [("one", "a.parquet"), ("every", "")] {
+        let location = folder.path().join(location).display().to_string();
+        run(&ctx, &format!("create external table {name} (k int) stored as parquet location '{location}'"))
+            .await;
+        assert_eq!(rows(&ctx, &format!("select count(*) from {name}")).await, ["2"]);
+    }
+    std::fs::remove_file(&file).unwrap();
+    for sql in ["select count(*) from one", "select k from one where k > 1", "select k from one limit 1"] {
+        let error = error(&ctx, sql).await;
+        assert!(error.contains("there is no such file") && error.contains("a.parquet"), "{sql}: {error}");
+    }
+    assert_eq!(rows(&ctx, "select count(*) from every").await, ["0"]);
+}
