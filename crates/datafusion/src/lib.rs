@@ -69,7 +69,8 @@
 //!
 //! # Datasets as tables
 //! [`DatasetTable`] makes a table of a [`Dataset`](marquetry_arrow::dataset::Dataset): files of which the caller says how they are
-//! found, opened, and brought to one schema. [`dataset_in_store`] makes one of a folder in a store of the session.
+//! found, opened, and brought to one schema. [`dataset_in_store`] makes one of a folder in a store of the session. [`FolderTable`] has the same
+//! files and keys, and can be sent to another process.
 //!
 //! # Options
 //! Names are those of DataFusion: `SET datafusion.execution.parquet.NAME = ..` before a table is made, or `OPTIONS ('NAME' ..)` of a
