@@ -75,7 +75,7 @@
 //! # Datasets as tables
 //! [`DatasetTable`] makes a table of a [`Dataset`](marquetry_arrow::dataset::Dataset): the caller decides how its files
 //! are found, opened, and brought to one schema. [`dataset_in_store`] makes a dataset of a folder in a store of the
-//! session.
+//! session. [`FolderTable`] has the same files and partition columns, and can be sent to another process.
 //!
 //! # Options
 //! Names are those of DataFusion: `SET datafusion.execution.parquet.NAME = ..` before a table is made, or `OPTIONS

@@ -128,8 +128,8 @@ impl<S: ?Sized> Dataset<S> {
     ///
     /// ```
     /// # use marquetry_arrow::dataset::Dataset;
-    /// # let open = |_: &std::path::Path| unreachable!("no file is opened");
-    /// let events = Dataset::from_files(["day=1/a", "day=__HIVE_DEFAULT_PARTITION__/b", "day=a%20b/c"], open)?;
+    /// let names = ["day=1/a", "day=__HIVE_DEFAULT_PARTITION__/b", "day=a%20b/c"];
+    /// let events = Dataset::from_files(names, |_| unreachable!("no file is opened"))?;
     /// assert_eq!(events.partition_texts("day").collect::<Vec<_>>(), [Some("1"), None, Some("a b")]);
     /// # Ok::<(), marquetry_base::Error>(())
     /// ```
