@@ -161,13 +161,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     drop(output);
     match is_closed && !is_paged {
         true => end_of_closed_pipe(),
-        // Whoever left the pager has seen enough.
+        // A user who left the pager has seen enough.
         false => outcome.exit_code(),
     }
 }
 
-/// Ends the process as programs end whose reader has left: by SIGPIPE. Where there are no signals, gives the exit code by which shells
-/// show that.
+/// Ends the process by SIGPIPE, as programs end whose reader has left. Without signals, returns the exit code that shells show for it.
 fn end_of_closed_pipe() -> u8 {
     #[cfg(unix)]
     signals::end_by_sigpipe();

@@ -1,9 +1,8 @@
-//! Ends the process whose output nobody reads any more.
+//! Ends the process when the reader of its output has left.
 
 use std::process::ExitCode;
 
-/// Ends the process by SIGPIPE, as programs end that write to a pipe whose reader has left. Where there are no signals, gives the exit
-/// code by which shells show that.
+/// Ends the process by SIGPIPE, as programs end whose reader has left. Without signals, returns the exit code that shells show for it.
 pub(crate) fn end() -> ExitCode {
     #[cfg(unix)]
     let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);

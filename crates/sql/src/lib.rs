@@ -5,7 +5,7 @@
 //! cluster_errors  unwraps the errors of a cluster
 //! session         the session that statements run in: tables, memory, threads
 //! script          runs the statements of a script
-//! closed_pipe     ends the process whose output nobody reads any more
+//! closed_pipe     ends the process when the reader of its output has left
 //! folder_tables   files, folders and patterns as tables
 //! disk_tables     those of local files
 //! store_tables    those of object stores
@@ -84,7 +84,7 @@ pub fn run(args: &CommandLine, session: impl AsyncFnOnce() -> Result<SessionCont
     }
 }
 
-/// Returns whether somebody reads to the end what statements give.
+/// Returns whether the reader of the output stayed to the end.
 async fn statements(
     args: &CommandLine,
     session: impl AsyncFnOnce() -> Result<SessionContext>,

@@ -16,7 +16,7 @@ use datafusion::sql::parser::{DFParser, Statement as ParsedStatement};
 use datafusion::sql::sqlparser::ast::Statement as SqlStatement;
 use std::collections::VecDeque;
 
-/// Runs all statements of a text, up to the first that fails, or whose rows nobody reads any more. Returns whether somebody still does.
+/// Runs all statements of a text, up to the first that fails, or until the reader of the output leaves. Returns whether it stayed.
 pub(crate) async fn run(ctx: &SessionContext, text: &str, args: &CommandLine) -> Result<bool> {
     let statements: VecDeque<_> = DFParser::parse_sql(text)?;
     let mut is_written = false;
@@ -76,7 +76,7 @@ fn explained(frame: DataFrame, explain: Option<Explain>) -> Result<DataFrame> {
     }
 }
 
-/// Outputs rows. Returns whether anybody reads what comes next.
+/// Outputs rows. Returns whether the reader of the output stayed.
 async fn give(ctx: &SessionContext, frame: DataFrame, args: &CommandLine) -> Result<bool> {
     let is_read = |()| true;
     match (args.format().map_err(DataFusionError::Plan)?, &args.output) {

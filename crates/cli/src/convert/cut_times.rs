@@ -57,7 +57,7 @@ impl CutTimes {
         (cut.times, cut.unit) = (cut.times + 1, unit);
     }
 
-    /// Those that files have in these columns of INT96, whichever of their rows are read. `fitting` has the columns' units.
+    /// Counts the times that lose digits in these INT96 columns of whole files. `fitting` has the columns' units.
     pub(crate) fn of_files(
         paths: &[PathBuf],
         columns: &[String],
@@ -103,12 +103,12 @@ impl CutTimes {
     }
 }
 
-/// The coarsest unit of timestamps at any depth.
+/// Returns the coarsest unit of timestamps at any depth.
 fn coarsest(data_type: &DataType) -> TimeUnit {
     match data_type {
         DataType::Timestamp(unit, _) => *unit,
         other => {
-            // They are ordered from coarse to fine.
+            // Units are ordered from coarse to fine.
             let units = children_of(other).iter().map(|field| coarsest(field.data_type()));
             units.min().unwrap_or(TimeUnit::Nanosecond)
         }
@@ -124,7 +124,7 @@ fn words(unit: TimeUnit) -> &'static str {
     }
 }
 
-/// The batch with the timestamps of `schema` where it has the bytes of INT96.
+/// Returns the batch with the timestamps of `schema` in place of the bytes of INT96.
 pub(crate) fn with_timestamps(
     batch: &RecordBatch,
     schema: &SchemaRef,

@@ -134,7 +134,7 @@ impl Durable for Destination<'_> {
     }
 }
 
-/// A pipe or a device, whose name is in its errors.
+/// A pipe or a device, with its name for errors.
 struct SpecialFile {
     out: BufWriter<File>,
     name: String,

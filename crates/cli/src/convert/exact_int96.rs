@@ -24,8 +24,8 @@ pub(super) fn with_exact_int96(file: &OpenFile, fitting: &SchemaRef) -> errors::
     Ok(Arc::new(Schema::new_with_metadata(fields, fitting.metadata().clone())))
 }
 
-/// The file, whose INT96 that nanoseconds do not hold is read as bytes; `None` if there is none. `fitting` has the units that hold its
-/// times.
+/// Opens a file whose INT96 columns are read as bytes if nanoseconds cannot hold them; `None` if there are none. `fitting` has the
+/// units that hold its times.
 pub(crate) fn far_times_as_bytes(file: &OpenFile, fitting: &SchemaRef) -> errors::Result<Option<OpenFile>> {
     if !file.metadata().schema().columns().iter().any(is_int96) {
         return Ok(None);

@@ -13,19 +13,19 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The rows of many files.
+/// The rows of several files.
 pub(crate) struct TableRows {
     pub(crate) reader: DatasetReader,
-    /// The schema that rows are brought to, with the units that hold the times of all files.
+    /// The schema that rows are converted to, with units that hold the times of all files.
     pub(crate) fitting: SchemaRef,
-    /// The same with bytes for INT96, where nanoseconds do not hold that of all files.
+    /// The same with the bytes of INT96 columns whose times nanoseconds cannot hold.
     pub(crate) exact: Option<SchemaRef>,
-    /// Columns of INT96 that nanoseconds do not hold, and that are read in one unit: they, or others, are other timestamps in some files.
+    /// INT96 columns that nanoseconds cannot hold, and that are read in one unit, because some column is another timestamp in some files.
     pub(crate) coarse: Vec<String>,
 }
 
-/// Reads many files, without dictionaries and runs if rows are to be `plain`. Where nanoseconds do not hold the INT96 of all files, all
-/// of it is read as the bytes that are stored.
+/// Reads several files; if `plain`, without dictionary and run-end encoded types. If nanoseconds cannot hold the INT96 values of all
+/// files, all of them are read as the stored bytes.
 pub(crate) fn read_exactly(
     chosen: impl Fn(ArrowReaderOptions) -> Dataset,
     options: ArrowReaderOptions,
@@ -65,7 +65,7 @@ fn is_coarse(schema: &SchemaRef, name: &str) -> bool {
     field.is_ok_and(|field| is_timestamp(field.data_type(), &|unit| unit != TimeUnit::Nanosecond))
 }
 
-/// The columns of files that have timestamps, by their roots.
+/// The root columns of files that have timestamps.
 struct TimeColumns {
     int96: BTreeSet<String>,
     others: BTreeSet<String>,
@@ -86,7 +86,7 @@ impl TimeColumns {
         Ok(TimeColumns { int96, others })
     }
 
-    /// Those that are INT96 in one file and a timestamp of another kind in another.
+    /// Returns the columns that are INT96 in one file and another timestamp in another.
     fn mixed(&self) -> impl Iterator<Item = &String> {
         self.int96.intersection(&self.others)
     }

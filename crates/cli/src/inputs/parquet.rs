@@ -87,7 +87,7 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
     let are_cut = wanted.times == TimesAs::Timestamps;
     let cut = CutTimes::of_files(&names, &coarse, &fitting)?;
     let cut_times = Arc::new(Mutex::new(cut));
-    // What rows are brought to before INT96 becomes timestamps, and after it.
+    // The schemas of rows before INT96 becomes timestamps, and after that.
     let read = exact.clone().unwrap_or_else(|| fitting.clone());
     let timed = exact.filter(|_| are_cut).map(|_| (fitting, cut_times.clone()));
     let schema = timed.as_ref().map_or_else(|| read.clone(), |(fitting, _)| fitting.clone());
@@ -100,7 +100,7 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
             put_down(&cost, Some(reader.metrics()));
         }
         Some(batch?.map_err(Failure::from).and_then(|batch| {
-            // What is to become timestamps need not be marked as INT96 before.
+            // Columns that become timestamps need no mark as INT96 before.
             let is_as_read = batch.schema() == read || timed.is_some() && !is_plain;
             let batch = if is_as_read { batch } else { plain_batch(&batch, &read)? };
             as_timestamps(batch, timed.as_ref())
@@ -120,7 +120,7 @@ pub(super) fn open_many(paths: &[PathBuf], wanted: &InputOptions<'_>) -> Result<
     })
 }
 
-/// A schema with timestamps where INT96 is read as bytes, and where it is counted how many of them lose digits.
+/// A schema with timestamps for INT96 that is read as bytes, and the count of those that lose digits.
 type Timed = (SchemaRef, Arc<Mutex<CutTimes>>);
 
 fn as_timestamps(batch: RecordBatch, timed: Option<&Timed>) -> Result<RecordBatch, Failure> {

@@ -288,7 +288,7 @@ impl FileEdit {
     }
 }
 
-/// The file's bytes in a file beside it. `name` is what errors call the file: `path` is absolute, and not what the caller wrote.
+/// Copies the file to a file beside it. `name` is the name in errors, because `path` is absolute, unlike the caller's.
 fn copied(path: &Path, name: &str, mut file: File) -> Result<AtomicFile> {
     let mut copy = AtomicFile::create_named(path, name)?;
     file.rewind()?;

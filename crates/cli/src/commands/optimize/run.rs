@@ -156,7 +156,7 @@ struct Work<'a> {
     memory_limit: usize,
     output: &'a mut Output,
     advice: &'a Advice,
-    /// Whether times of INT96 lost digits where rows or types were to change.
+    /// Whether changing rows or types would have cost digits of INT96 times.
     loses_digits: bool,
 }
 
@@ -194,7 +194,7 @@ impl Work<'_> {
         Ok(Got { metadata, size, is_copy: true, notes: Vec::new() })
     }
 
-    /// Tries one way after the other.
+    /// Tries the attempts one after the other.
     fn attempted(&mut self) -> Result<Option<Got>, Failure> {
         for options in self.applied.attempts.clone() {
             let _spinner = Spinner::new("writing");
@@ -248,7 +248,7 @@ impl Work<'_> {
         Ok(Some(Got { metadata, size, is_copy: false, notes: Vec::new() }))
     }
 
-    /// As if `convert` had been called with these options. Returns whether all times are as they were.
+    /// Runs `convert` with these options. Returns whether no time lost digits.
     fn convert_to(&mut self, options: &[String], path: &Path) -> Result<bool, Failure> {
         let mut words: Vec<OsString> = vec!["convert".into()];
         words.extend(options.iter().map(OsString::from));
