@@ -266,7 +266,7 @@ fn bloom_filters() {
 fn getters_return_what_is_written() {
     for compat in [Compat::Maximum, Compat::Modern, Compat::Latest] {
         for has_no_index in [false, true] {
-            let builder = new().with_compat(compat).set_offset_index_disabled(has_no_index);
+            let builder = new().set_compat(compat).set_offset_index_disabled(has_no_index);
             let (properties, written) = (builder.clone().build(), settings(builder, "id"));
             let id = ColumnPath::from("id");
             assert_eq!(properties.compression(&id).codec(), written.codec, "{compat:?}");
