@@ -19,7 +19,8 @@ KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 
 def asked(request):
     """Sends a request until somebody answers: servers take a while to start."""
-    for _ in range(300):
+    deadline = time.monotonic() + 180
+    while time.monotonic() < deadline:
         try:
             return urllib.request.urlopen(request, timeout=10).status
         except urllib.error.HTTPError as error:

@@ -1,6 +1,7 @@
 """The end of the interpreter, while threads still read and write: the process ends, as it would without them."""
 
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -170,7 +171,12 @@ def last():
 
 def work():
     """
-    assert ended(BEGIN + program + work + THREADS, path)[:3] == (0, "end\n50000\ndamage\n", "")
+    done = ended(BEGIN + program + work + THREADS, path)[:3]
+    # QUIRK: before Python 3.14 a thread that asks for the interpreter while it ends is unwound through foreign frames, which aborts, once
+    # in some hundred runs of a busy machine.
+    if done[0] == -signal.SIGABRT and sys.version_info < (3, 14):
+        done = ended(BEGIN + program + work + THREADS, path)[:3]
+    assert done == (0, "end\n50000\ndamage\n", "")
 
 
 def test_objects_that_are_left_end_with_the_interpreter(path: pathlib.Path) -> None:
