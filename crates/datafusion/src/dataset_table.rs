@@ -5,7 +5,8 @@ use crate::dataset_scan::DatasetScan;
 use crate::error::of;
 use crate::nested_layout::without_nested_views;
 use crate::predicate::{Translated, Translator};
-use arrow_schema::{Field, Fields, Schema, SchemaRef};
+use crate::required_columns::nullable;
+use arrow_schema::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Statistics, internal_err, stats::Precision};
 use datafusion::error::{DataFusionError, Result};
@@ -132,10 +133,8 @@ impl DatasetTable {
         list: impl Fn() -> BoxFuture<'static, Result<Option<DatasetTable>>> + Send + Sync + 'static,
     ) -> Self {
         let newest = Arc::new(Mutex::new(self.known.clone()));
-        let fields = self.schema.fields().iter();
-        let fields = fields.map(|field| Arc::new(Field::clone(field).with_nullable(true)));
-        let schema = Schema::new_with_metadata(fields.collect::<Fields>(), self.schema.metadata().clone());
-        DatasetTable { schema: Arc::new(schema), anew: Some(Anew { list: Arc::new(list), newest }), ..self }
+        let schema = nullable(&self.schema);
+        DatasetTable { schema, anew: Some(Anew { list: Arc::new(list), newest }), ..self }
     }
 
     fn translate(&self, filter: &Expr) -> Option<Translated> {

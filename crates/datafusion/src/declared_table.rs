@@ -7,6 +7,7 @@
 use crate::error::of_file;
 use crate::format::MarquetryFormat;
 use crate::partition_keys::PartitionKeys;
+use crate::required_columns::nullable;
 use arrow_schema::{Field, Fields, Schema, SchemaRef};
 use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
 use datafusion::common::{SchemaExt, plan_err, project_schema};
@@ -45,10 +46,7 @@ impl DeclaredTable {
         caches: &CacheManager,
     ) -> Result<Self> {
         let files = fields_of_files(declared);
-        let files = files.iter().map(|field| Arc::new(Field::clone(field).with_nullable(true)));
-        let files =
-            Schema::new_with_metadata(files.collect::<Fields>(), declared.schema().metadata().clone());
-        let files = Arc::new(files);
+        let files = nullable(&Schema::new_with_metadata(files, declared.schema().metadata().clone()));
         let keys = PartitionKeys::new(files.clone(), &declared.options().table_partition_cols);
         let options = declared.options().clone().with_table_partition_cols(keys.as_text());
         let config = ListingTableConfig::new_with_multi_paths(declared.table_paths().clone())

@@ -6,9 +6,10 @@ use crate::error::of;
 use crate::format::MarquetryFormat;
 use crate::nested_layout::without_nested_views;
 use crate::partition_keys::{Conditions, PartitionKeys};
+use crate::required_columns::nullable;
 use crate::schema::table_schema;
 use crate::store_dataset::FilesInStore;
-use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use arrow_schema::{DataType, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, ScalarValue, not_impl_err, project_schema};
@@ -94,9 +95,8 @@ impl FolderTable {
         keys: &[(String, DataType)],
         format: MarquetryFormat,
     ) -> Self {
-        let files = written.fields().iter().map(|field| Arc::new(Field::clone(field).with_nullable(true)));
-        let files = Schema::new_with_metadata(files.collect::<Fields>(), written.metadata().clone());
-        FolderTable { url, skipped_dirs, written, keys: PartitionKeys::new(Arc::new(files), keys), format }
+        let keys = PartitionKeys::new(nullable(&written), keys);
+        FolderTable { url, skipped_dirs, written, keys, format }
     }
 
     #[cfg(feature = "proto")]

@@ -1,4 +1,4 @@
-//! NOT NULL columns: checks the rows that are inserted into a table.
+//! NOT NULL columns: tables are read without them, and the rows that are inserted are checked.
 
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{Field, Fields, Schema, SchemaRef};
@@ -6,7 +6,8 @@ use datafusion::common::exec_err;
 use datafusion::error::Result;
 use std::sync::Arc;
 
-/// The schema with all columns nullable, so that DataFusion leaves the check to us: its error does not name the column.
+/// Returns the schema with all columns nullable. Tables are read so, because later files may have nulls; and rows are inserted
+/// so, because DataFusion's own check does not name the column.
 pub(crate) fn nullable(schema: &Schema) -> SchemaRef {
     let nullable = schema.fields().iter().map(|field| Field::clone(field).with_nullable(true));
     Arc::new(Schema::new_with_metadata(nullable.collect::<Fields>(), schema.metadata().clone()))

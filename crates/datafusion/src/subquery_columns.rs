@@ -215,7 +215,8 @@ fn refused(condition: &Expr) -> Result<Transformed<Expr>> {
     )
 }
 
-fn has_subquery(expr: &Expr) -> bool {
+/// Whether an expression contains EXISTS or IN of a subquery.
+pub(crate) fn has_subquery(expr: &Expr) -> bool {
     expr.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_) | Expr::Exists(_)))).unwrap_or(true)
 }
 

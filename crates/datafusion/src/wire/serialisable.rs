@@ -1,9 +1,10 @@
 //! Prepares logical plans for serialization.
 
-use super::table::{MarquetryTable, has_subquery};
+use super::table::MarquetryTable;
 use crate::declared_table::DeclaredTable;
 use crate::factory::MarquetryFormatFactory;
 use crate::format::MarquetryFormat;
+use crate::subquery_columns::has_subquery;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::datasource::file_format::{file_type_to_format, format_as_file_type};

@@ -1,10 +1,10 @@
 //! A table of files that can be serialized.
 
 use crate::declared_table::DeclaredTable;
+use crate::subquery_columns::has_subquery;
 use arrow_schema::SchemaRef;
 use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
 use datafusion::common::Constraints;
-use datafusion::common::tree_node::TreeNode;
 use datafusion::datasource::TableType;
 use datafusion::datasource::listing::ListingTable;
 use datafusion::error::Result;
@@ -130,10 +130,4 @@ impl TableProvider for MarquetryTable {
         };
         written.insert_into(state, input, insert_op)
     }
-}
-
-/// Whether a filter contains a subquery. It prunes no files, a join evaluates it, and no message has it.
-pub(super) fn has_subquery(filter: &Expr) -> bool {
-    let is_subquery = |expr: &Expr| Ok(matches!(expr, Expr::InSubquery(_) | Expr::Exists(_)));
-    filter.exists(is_subquery).unwrap_or(true)
 }
