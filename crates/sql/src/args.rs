@@ -136,9 +136,10 @@ Directories and patterns have the files and columns of `marquetry cat --union-by
 begins with . or _. If a file has exactly the name of a pattern, it is the table. Directories called key=value are partition columns, with
 the type that fits all their values: integers, dates or text. __HIVE_DEFAULT_PARTITION__ is null.
 
-Tables of CREATE EXTERNAL TABLE follow DataFusion's rules instead: hidden files are read, and files with = in their names may be skipped. PRIMARY KEY, UNIQUE and NOT NULL are accepted, but no plan relies on them, because nothing enforces them in
-files. To write into directories called key=value, create such a table or use COPY .. TO .. PARTITIONED BY. INSERT INTO 'directory/' adds
-files to any other directory.
+Tables of CREATE EXTERNAL TABLE follow DataFusion's rules instead: hidden files are read, and files with = in their names may be skipped.
+PRIMARY KEY, UNIQUE and NOT NULL are accepted, but no plan relies on them, because nothing enforces them in files. To write into
+directories called key=value, create such a table or use COPY .. TO .. PARTITIONED BY. INSERT INTO 'directory/' adds files to any other
+directory.
 
 Statements are DataFusion's SQL: CREATE EXTERNAL TABLE .. STORED AS PARQUET LOCATION .., COPY .. TO, INSERT INTO, SET, EXPLAIN.
 
