@@ -60,13 +60,13 @@ fn of_numbers<T: Number>(numbers: &Numbers<T>, most_common: usize, said: &mut Co
     if data_type == DataType::Boolean {
         return;
     }
-    let scale = scale(&data_type);
+    let units = units(&data_type);
     if data_type.is_numeric() {
         let (mean, deviation) = numbers.mean_and_deviation();
-        (said.mean, said.deviation) = (mean.map(|mean| mean * scale), deviation.map(|it| it * scale));
+        (said.mean, said.deviation) = (mean.map(|mean| mean / units), deviation.map(|it| it / units));
     }
     let (weighted, rank_error) = numbers.weighted();
-    said.histogram = histogram(&weighted, numbers.bounds, scale);
+    said.histogram = histogram(&weighted, numbers.bounds, units);
     said.quartiles = quartiles(&weighted).map(|values| Quartiles { values: array(&values), rank_error });
 }
 
@@ -101,13 +101,14 @@ fn lengths(stats: &LengthStats) -> Option<Lengths> {
     stats.mean().map(|mean| Lengths { least: stats.least, mean, greatest: stats.greatest })
 }
 
-/// Returns the value of one unit of the stored number.
-fn scale(data_type: &DataType) -> f64 {
+/// Returns how many units of the stored number make 1: a power of ten that a float holds exactly up to a scale of 22,
+/// so that 39,584 hundredths are 395.84.
+fn units(data_type: &DataType) -> f64 {
     match data_type {
         DataType::Decimal32(_, scale)
         | DataType::Decimal64(_, scale)
         | DataType::Decimal128(_, scale)
-        | DataType::Decimal256(_, scale) => 10f64.powi(-i32::from(*scale)),
+        | DataType::Decimal256(_, scale) => 10f64.powi(i32::from(*scale)),
         _ => 1.0,
     }
 }
@@ -128,7 +129,7 @@ fn quartiles<T: Number>(weighted: &[(T, u64)]) -> Option<Vec<T>> {
     Some(found)
 }
 
-fn histogram<T: Number>(weighted: &[(T, u64)], bounds: Option<(T, T)>, scale: f64) -> Option<Histogram> {
+fn histogram<T: Number>(weighted: &[(T, u64)], bounds: Option<(T, T)>, units: f64) -> Option<Histogram> {
     let (least, greatest) = bounds?;
     let (lower, upper) = (least.to_f64(), greatest.to_f64());
     let width = (upper - lower) / BINS as f64;
@@ -140,7 +141,7 @@ fn histogram<T: Number>(weighted: &[(T, u64)], bounds: Option<(T, T)>, scale: f6
         let bin = ((value.to_f64() - lower) / width) as usize;
         counts[bin.min(BINS - 1)] += weight;
     }
-    Some(Histogram { lower: lower * scale, upper: upper * scale, counts })
+    Some(Histogram { lower: lower / units, upper: upper / units, counts })
 }
 
 /// Creates an array of numbers that were widened when they were read.

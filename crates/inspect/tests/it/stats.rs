@@ -164,6 +164,10 @@ proptest! {
         check(&stats[2], &decimals, |array, i| array.as_primitive::<Decimal128Type>().value(i));
         let scaled: Vec<_> = decimals.iter().flatten().map(|value| *value as f64 / 100.0).collect();
         check_moments(&stats[2], &scaled);
+        // 39,584 hundredths are 395.84, and not 395.84000000000003.
+        let ends = stats[2].histogram.as_ref().map(|histogram| (histogram.lower, histogram.upper));
+        let bounds = scaled.iter().copied().reduce(f64::min).zip(scaled.iter().copied().reduce(f64::max));
+        prop_assert_eq!(ends, bounds.filter(|(least, greatest)| least < greatest));
 
         let floats: Vec<_> = rows.iter().filter_map(|row| row.3.map(float)).collect();
         let numbers: Vec<_> = floats.iter().copied().filter(|float| !float.is_nan()).collect();
