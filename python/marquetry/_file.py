@@ -335,7 +335,7 @@ def open(
     - ``source``: a path, a URL (``s3://``, ``gs://``, ``az://``, ``https://``), ``bytes``, or a binary file object.
     - ``text``: Arrow layout of text and other byte strings: ``utf8``, ``large_utf8`` or ``utf8_view`` (the default).
     - ``int96``: unit of INT96 timestamps: ``s``, ``ms``, ``us``, ``ns``, or ``auto`` (the default) for the finest that holds all values
-      of a column.
+      of a column: ``ns``, unless it has times before 1677 or after 2262. Finer digits than the unit's are cut off, towards the past.
     - ``verify_checksums``: whether pages are checked against their checksums, if they have any. Default: true.
     - ``ignore_arrow_schema``: whether to ignore the Arrow schema that is stored in the file. Default: false.
     - ``recover_checkpoint``: whether to read a file without a footer at its end, whose writer died, up to its last checkpoint.

@@ -97,7 +97,7 @@ async fn statements(
         (None, Some(path)) => std::fs::read_to_string(path)
             .map_err(|error| DataFusionError::External(format!("{}: {error}", path.display()).into()))?,
         (None, None) if std::io::stdin().is_terminal() => {
-            return shell::run(&ctx, args).await.map(|()| true);
+            return shell::run(&ctx, args).await;
         }
         (None, None) => {
             let mut text = String::new();

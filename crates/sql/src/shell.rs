@@ -10,6 +10,8 @@ use datafusion::prelude::SessionContext;
 use rustyline::Editor;
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -21,17 +23,17 @@ Statements end with a semicolon; Tab completes words, and files between quotes. 
   \\?         this
   \\q         ends it, as Ctrl-D does";
 
-/// Reads statements and commands until the input ends.
-pub(crate) async fn run(ctx: &SessionContext, args: &CommandLine) -> Result<()> {
+/// Reads statements and commands until the input ends, or the reader of the output leaves. Returns whether it stayed.
+pub(crate) async fn run(ctx: &SessionContext, args: &CommandLine) -> Result<bool> {
     let mut editor = Editor::<Completion, DefaultHistory>::new().map_err(terminal)?;
     let history = history();
     if let Some(history) = &history {
         // The first time there is none.
         let _ = editor.load_history(history);
     }
-    println!("marquetry-sql {}. \\? for help.", env!("CARGO_PKG_VERSION"));
+    let mut is_read = print(format_args!("marquetry-sql {}. \\? for help.", env!("CARGO_PKG_VERSION")))?;
     let (mut text, mut shows_time) = (String::new(), false);
-    loop {
+    while is_read {
         // A statement may have created tables.
         editor.set_helper(Some(Completion::of(ctx).await));
         let prompt = if text.is_empty() { "> " } else { ". " };
@@ -42,6 +44,10 @@ pub(crate) async fn run(ctx: &SessionContext, args: &CommandLine) -> Result<()> 
                 continue;
             }
             Err(ReadlineError::Eof) => break,
+            Err(error) if is_closed_pipe(&error) => {
+                is_read = false;
+                break;
+            }
             Err(error) => return Err(terminal(error)),
         };
         if text.is_empty() && line.trim_start().starts_with('\\') {
@@ -50,12 +56,14 @@ pub(crate) async fn run(ctx: &SessionContext, args: &CommandLine) -> Result<()> 
                 "\\q" => break,
                 "\\timing" => {
                     shows_time = !shows_time;
-                    println!("timing is {}", if shows_time { "on" } else { "off" });
+                    is_read = print(format_args!("timing is {}", if shows_time { "on" } else { "off" }))?;
                 }
-                command => match statement_of(command) {
-                    Some(statement) => said(script::run(ctx, &statement, args).await),
-                    None => println!("{HELP}"),
-                },
+                command => {
+                    is_read = match statement_of(command) {
+                        Some(statement) => reported(script::run(ctx, &statement, args).await),
+                        None => print(HELP)?,
+                    };
+                }
             }
             continue;
         }
@@ -68,9 +76,9 @@ pub(crate) async fn run(ctx: &SessionContext, args: &CommandLine) -> Result<()> 
         let statement = std::mem::take(&mut text);
         editor.add_history_entry(statement.trim()).map_err(terminal)?;
         let start = Instant::now();
-        said(script::run(ctx, &statement, args).await);
-        if shows_time {
-            println!("{:.3} s", start.elapsed().as_secs_f64());
+        is_read = reported(script::run(ctx, &statement, args).await);
+        if is_read && shows_time {
+            is_read = print(format_args!("{:.3} s", start.elapsed().as_secs_f64()))?;
         }
     }
     if let Some(history) = &history
@@ -78,7 +86,7 @@ pub(crate) async fn run(ctx: &SessionContext, args: &CommandLine) -> Result<()> 
     {
         eprintln!("the history was not kept: {error}");
     }
-    Ok(())
+    Ok(is_read)
 }
 
 /// The statement that a command stands for; `None` if there is no such command.
@@ -90,16 +98,36 @@ fn statement_of(command: &str) -> Option<String> {
     }
 }
 
-/// An error ends a statement, but not the shell.
-fn said(result: Result<bool>) {
-    if let Err(error) = result {
-        eprintln!("{}", harmless(&without_wrappers(&error.to_string())));
+/// Prints a line. Returns whether the output still has a reader.
+fn print(line: impl Display) -> Result<bool> {
+    match writeln!(io::stdout(), "{line}") {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(error.into()),
     }
+}
+
+/// Reports an error, which ends a statement but not the shell. Returns whether the output still has a reader.
+fn reported(result: Result<bool>) -> bool {
+    result.unwrap_or_else(|error| {
+        eprintln!("{}", harmless(&without_wrappers(&error.to_string())));
+        true
+    })
 }
 
 fn history() -> Option<PathBuf> {
     let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"))?;
     Some(PathBuf::from(home).join(".marquetry_sql_history"))
+}
+
+/// Whether the prompt could not be written because the reader of the output has left.
+fn is_closed_pipe(error: &ReadlineError) -> bool {
+    match error {
+        ReadlineError::Io(error) => error.kind() == io::ErrorKind::BrokenPipe,
+        #[cfg(unix)]
+        ReadlineError::Errno(error) => io::Error::from(*error).kind() == io::ErrorKind::BrokenPipe,
+        _ => false,
+    }
 }
 
 fn terminal(error: ReadlineError) -> DataFusionError {
