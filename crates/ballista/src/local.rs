@@ -43,12 +43,12 @@ pub(crate) async fn run(args: LocalArgs) -> Result<(), Box<dyn Error + Send + Sy
         up = timeout(START, is_up) => up.map_err(|_| "the parts did not come up within a minute")?,
         ended = scheduler.wait() => return Err(format!("the scheduler has ended: {}", ended?).into()),
         Some(ended) = executors.join_next() => return Err(ended?.into()),
-        end = told_to_end() => return end,
+        end = shutdown_requested() => return end,
     }
     println!("scheduler at 127.0.0.1:{port}, {} executors", args.executors);
     let stopped = loop {
         tokio::select! {
-            end = told_to_end() => break end,
+            end = shutdown_requested() => break end,
             ended = scheduler.wait() => break Err(format!("the scheduler has ended: {}", ended?).into()),
             Some(ended) = executors.join_next() => {
                 // The others go on.
@@ -123,7 +123,7 @@ async fn is_ready(port: u16) -> bool {
 }
 
 #[cfg(unix)]
-async fn told_to_end() -> Result<(), Box<dyn Error + Send + Sync>> {
+async fn shutdown_requested() -> Result<(), Box<dyn Error + Send + Sync>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {
@@ -134,7 +134,7 @@ async fn told_to_end() -> Result<(), Box<dyn Error + Send + Sync>> {
 }
 
 #[cfg(not(unix))]
-async fn told_to_end() -> Result<(), Box<dyn Error + Send + Sync>> {
+async fn shutdown_requested() -> Result<(), Box<dyn Error + Send + Sync>> {
     Ok(tokio::signal::ctrl_c().await?)
 }
 

@@ -31,7 +31,7 @@ pub const MESSAGE_SIZE: u32 = 256 << 20;
 /// then. The other settings that a session needs for right answers are those of one process: [`with_right_answers`].
 ///
 /// `ballista.planner.adaptive.enabled` is off, and refused: where a window function is computed over a stage without
-/// rows, a plan that is made anew after each stage gets one stage more each time, for ever.
+/// rows, a plan that is planned again after each stage gets one stage more each time, for ever.
 pub fn config() -> SessionConfig {
     with_right_answers(SessionConfig::new_with_ballista())
         .with_ballista_logical_extension_codec(logical_codec())

@@ -123,8 +123,8 @@ fn with_right_side_whole(join: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc
         }
         false => in_one_partition(right.clone())?,
     };
-    let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-    Ok(Transformed::yes(join.replace_children(sides, anew)?))
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+    Ok(Transformed::yes(join.replace_children(sides, options)?))
 }
 
 fn in_one_partition(rows: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {

@@ -94,10 +94,10 @@ fn filtered<S: ?Sized>(
     // A part must have all columns that its predicates name.
     let mut read = columns.to_vec();
     for predicate in &predicates {
-        let asked = predicate.columns();
+        let named = predicate.columns();
         let names = schema.fields().iter().map(|field| quoted(field.name()));
         read.extend(
-            names.enumerate().filter(|(_, name)| asked.contains(&name.as_str())).map(|(index, _)| index),
+            names.enumerate().filter(|(_, name)| named.contains(&name.as_str())).map(|(index, _)| index),
         );
     }
     let mut seen = HashSet::new();

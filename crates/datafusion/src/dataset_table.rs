@@ -65,7 +65,7 @@ use tokio::sync::Mutex;
 pub struct DatasetTable {
     schema: SchemaRef,
     known: Known,
-    anew: Option<Anew>,
+    refresh: Option<Refresh>,
 }
 
 /// The files, and their number of rows, if it is known.
@@ -75,14 +75,14 @@ struct Known {
     rows: Option<u64>,
 }
 
-/// The function that lists the files anew, and what it found last.
+/// The function that lists the files again, and what it found last.
 #[derive(Clone)]
-struct Anew {
+struct Refresh {
     list: Arc<dyn Fn() -> BoxFuture<'static, Result<Option<DatasetTable>>> + Send + Sync>,
     newest: Arc<Mutex<Known>>,
 }
 
-impl Anew {
+impl Refresh {
     async fn known(&self, schema: &SchemaRef) -> Result<Known> {
         let mut newest = self.newest.lock().await;
         if let Some(table) = (self.list)().await? {
@@ -92,9 +92,9 @@ impl Anew {
     }
 }
 
-impl fmt::Debug for Anew {
+impl fmt::Debug for Refresh {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Anew").finish_non_exhaustive()
+        f.debug_struct("Refresh").finish_non_exhaustive()
     }
 }
 
@@ -120,7 +120,7 @@ impl DatasetTable {
     }
 
     fn new(dataset: AnyDataset, schema: SchemaRef, rows: Option<u64>) -> Self {
-        DatasetTable { schema, known: Known { dataset, rows }, anew: None }
+        DatasetTable { schema, known: Known { dataset, rows }, refresh: None }
     }
 
     /// Has each query call `list`, so that a table that outlives its files sees the current ones. `list` returns a
@@ -128,13 +128,13 @@ impl DatasetTable {
     /// The columns stay those of this table, and all become nullable, whatever the current files require; a column that
     /// the files no longer have is null.
     #[must_use]
-    pub fn listed_anew(
+    pub fn with_refresh(
         self,
         list: impl Fn() -> BoxFuture<'static, Result<Option<DatasetTable>>> + Send + Sync + 'static,
     ) -> Self {
         let newest = Arc::new(Mutex::new(self.known.clone()));
         let schema = nullable(&self.schema);
-        DatasetTable { schema, anew: Some(Anew { list: Arc::new(list), newest }), ..self }
+        DatasetTable { schema, refresh: Some(Refresh { list: Arc::new(list), newest }), ..self }
     }
 
     fn translate(&self, filter: &Expr) -> Option<Translated> {
@@ -196,12 +196,12 @@ impl TableProvider for DatasetTable {
         let columns = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
         let (predicates, is_exact) = self.predicates(filters);
         let limit = limit.filter(|_| is_exact);
-        let (known, anew, table) = (self.known.clone(), self.anew.clone(), self.schema.clone());
+        let (known, refresh, table) = (self.known.clone(), self.refresh.clone(), self.schema.clone());
         let schema = self.schema.project(&columns);
         let (partitions, batch_size) = (state.config().target_partitions(), state.config().batch_size());
         async move {
-            let Known { dataset, rows } = match anew {
-                Some(anew) => anew.known(&table).await?,
+            let Known { dataset, rows } = match refresh {
+                Some(refresh) => refresh.known(&table).await?,
                 None => known,
             };
             let rows = rows.filter(|_| predicates.is_empty() && limit.is_none());
@@ -237,7 +237,7 @@ impl TableProvider for DatasetTable {
     }
 
     fn statistics(&self) -> Option<Statistics> {
-        let known = self.known.rows.filter(|_| self.anew.is_none());
+        let known = self.known.rows.filter(|_| self.refresh.is_none());
         let rows = usize::try_from(known?).ok()?;
         Some(Statistics::new_unknown(&self.schema).with_num_rows(Precision::Exact(rows)))
     }

@@ -144,7 +144,7 @@ fn fields_of_files(table: &ListingTable) -> Fields {
     schema.fields().iter().take(schema.fields().len().saturating_sub(keys)).cloned().collect()
 }
 
-/// Removes the file list of a table from the session's cache, so that its files are listed anew.
+/// Removes the file list of a table from the session's cache, so that its files are listed again.
 fn forget_files(path: &ListingTableUrl, caches: &CacheManager) {
     if let Some(listed) = caches.get_list_files_cache() {
         let key = TableScopedPath { table: path.get_table_ref().clone(), path: path.prefix().clone() };

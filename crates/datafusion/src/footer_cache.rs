@@ -30,7 +30,7 @@ impl FooterCache {
         options: &ArrowReaderOptions,
     ) -> Result<ArrowReaderMetadata> {
         let path = &file.meta().location;
-        if let Some(kept) = self.kept(file) {
+        if let Some(kept) = self.cached(file) {
             return kept.with_options(options.clone()).map_err(|error| of_file(error, path));
         }
         let footer = ArrowReaderMetadata::load_async(file, options.clone()).await;
@@ -54,14 +54,14 @@ impl FooterCache {
         let of_table = 2 * footer.schema().fields().size();
         let (counted_indexes, counted) = (indexes.bytes(), footer.memory_size() + of_table);
         let (store, tag) = (file.store().clone(), tag(file.meta()));
-        let kept = KeptFooter { store, tag, footer, indexes, counted_indexes, counted };
+        let kept = CachedFooter { store, tag, footer, indexes, counted_indexes, counted };
         cache.put(&file.meta().location, CachedFileMetadataEntry::new(file.meta().clone(), Arc::new(kept)));
     }
 
-    fn kept(&self, file: &StoreFile) -> Option<ArrowReaderMetadata> {
+    fn cached(&self, file: &StoreFile) -> Option<ArrowReaderMetadata> {
         let entry = self.cache.as_ref()?.get(&file.meta().location)?;
         // The cache's key is the path alone: another store may have the same path, and another format the same file.
-        let kept = entry.file_metadata.as_any().downcast_ref::<KeptFooter>()?;
+        let kept = entry.file_metadata.as_any().downcast_ref::<CachedFooter>()?;
         let is_same = entry.meta.size == file.meta().size
             && kept.tag == tag(file.meta())
             && Arc::ptr_eq(&kept.store, file.store());
@@ -74,7 +74,7 @@ impl FooterCache {
 }
 
 /// A footer in the cache.
-struct KeptFooter {
+struct CachedFooter {
     /// Names of stores do not distinguish two web servers, nor two in-memory stores.
     store: Arc<dyn ObjectStore>,
     tag: String,
@@ -86,7 +86,7 @@ struct KeptFooter {
     counted: usize,
 }
 
-impl FileMetadata for KeptFooter {
+impl FileMetadata for CachedFooter {
     fn as_any(&self) -> &dyn Any {
         self
     }

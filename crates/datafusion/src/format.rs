@@ -7,7 +7,7 @@ use crate::missing_fields::null_where_missing;
 use crate::options::FormatOptions;
 use crate::ordering::ordering;
 use crate::output_options::OutputOptions;
-use crate::schema::{alike, table_schema};
+use crate::schema::{table_schema, with_common_layout};
 use crate::session::SessionParts;
 use crate::sink::MarquetrySink;
 use crate::source::MarquetrySource;
@@ -96,7 +96,7 @@ impl MarquetryFormat {
         match columns.into_iter().find(|(field, known)| !field.is_nullable() && has_nulls(known)) {
             Some((field, _)) => {
                 let message =
-                    "it has nulls, and none in the files that the table was made of: make the table anew";
+                    "it has nulls, and none in the files that the table was made of: create the table again";
                 Err(of_file(Error::argument(message).in_column(field.name().as_str()), &object.location))
             }
             None => Ok(found),
@@ -139,7 +139,7 @@ impl FileFormat for MarquetryFormat {
         let footers: Vec<ArrowReaderMetadata> = stream::iter(footers).buffered(at_once).try_collect().await?;
         let global = &self.options.parquet.global;
         let schemas: Vec<SchemaRef> = footers.iter().map(|footer| footer.schema().clone()).collect();
-        let schemas = alike(unshredded_where_they_differ(&schemas));
+        let schemas = with_common_layout(unshredded_where_they_differ(&schemas));
         let schemas: Vec<Schema> = match global.skip_metadata {
             true => with_shared_types(schemas).iter().map(|schema| with_types_alone(schema)).collect(),
             false => schemas.iter().map(|schema| Schema::clone(schema)).collect(),

@@ -47,8 +47,8 @@ impl PhysicalOptimizerRule for GroupingSets {
             };
             let no_rows: Arc<dyn ExecutionPlan> = Arc::new(EmptyExec::new(input.schema()));
             let input = UnionExec::try_new(vec![input, no_rows])?;
-            let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-            Ok(Transformed::yes(aggregate.replace_children(vec![input], anew)?))
+            let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+            Ok(Transformed::yes(aggregate.replace_children(vec![input], options)?))
         })
         .data()
     }

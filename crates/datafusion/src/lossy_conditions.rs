@@ -94,7 +94,7 @@ fn loses(expr: &Expr, schema: &DFSchema) -> bool {
     let data_type = |expr: &Expr| expr.get_type(schema).ok();
     match expr {
         Expr::Cast(Cast { expr, field }) => {
-            data_type(expr).is_none_or(|from| !keeps_values_apart(&from, field.data_type()))
+            data_type(expr).is_none_or(|from| !is_injective_cast(&from, field.data_type()))
         }
         Expr::BinaryExpr(BinaryExpr { op: Operator::Divide, .. }) => true,
         Expr::BinaryExpr(BinaryExpr {
@@ -105,7 +105,7 @@ fn loses(expr: &Expr, schema: &DFSchema) -> bool {
 }
 
 /// Whether a cast maps different values to different ones, or fails.
-fn keeps_values_apart(from: &DataType, to: &DataType) -> bool {
+fn is_injective_cast(from: &DataType, to: &DataType) -> bool {
     use DataType::{Date32, Date64, Timestamp};
     match (from, to) {
         (Timestamp(coarse, from), Timestamp(fine, to)) => fine >= coarse && from.is_some() == to.is_some(),

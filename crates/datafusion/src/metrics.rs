@@ -76,9 +76,9 @@ impl ScanMetrics {
             metric.add_pruned(ruled_out);
             metric.add_matched(left);
         }
-        let asked = count(read.rows.saturating_add(read.filtered_rows));
+        let rows = count(read.rows.saturating_add(read.filtered_rows));
         self.page_index_rows_pruned.add_pruned(count(read.page_index.rows));
-        self.page_index_rows_pruned.add_matched(asked);
+        self.page_index_rows_pruned.add_matched(rows);
         if asks_rows {
             self.pushdown_rows_pruned.add(count(read.filtered_rows));
             self.pushdown_rows_matched.add(count(read.rows));

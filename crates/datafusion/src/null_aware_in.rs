@@ -62,10 +62,10 @@ fn conditions(all: Expr, schema: &DFSchema) -> Result<Expr> {
                 let negated = !asking.negated;
                 condition_of_its_own(InSubquery { negated, ..asking }, schema)
             }
-            inner => apart(Expr::Not(Box::new(inner)), schema),
+            inner => two_valued_condition(Expr::Not(Box::new(inner)), schema),
         },
         Expr::InSubquery(asking) => condition_of_its_own(asking, schema),
-        other => apart(other, schema),
+        other => two_valued_condition(other, schema),
     });
     Ok(conjunction(all.collect::<Result<Vec<_>>>()?).unwrap_or_else(|| lit(true)))
 }
@@ -78,7 +78,7 @@ fn condition_of_its_own(condition: InSubquery, schema: &DFSchema) -> Result<Expr
     // QUIRK: DataFusion's join finds no null in a column of the type Null.
     let is_null = condition.negated && condition.expr.get_type(schema)? == DataType::Null;
     match (is_of_row, is_correlated && condition.negated) {
-        _ if is_null => apart(Expr::InSubquery(condition), schema),
+        _ if is_null => two_valued_condition(Expr::InSubquery(condition), schema),
         (true, false) => Ok(Expr::InSubquery(condition)),
         (true, true) => {
             let is_other = not_exists(equal_rows(&condition, schema)?);
@@ -87,7 +87,7 @@ fn condition_of_its_own(condition: InSubquery, schema: &DFSchema) -> Result<Expr
                 false => Ok(is_other),
             }
         }
-        (false, _) => apart(Expr::InSubquery(condition), schema),
+        (false, _) => two_valued_condition(Expr::InSubquery(condition), schema),
     }
 }
 
@@ -100,18 +100,18 @@ fn equal_rows(condition: &InSubquery, schema: &DFSchema) -> Result<Arc<LogicalPl
         }
         other => Ok(Transformed::no(other)),
     };
-    let asked = condition.expr.as_ref().clone().transform_up(of_row).data()?;
+    let value = condition.expr.as_ref().clone().transform_up(of_row).data()?;
     let rows = LogicalPlanBuilder::from(condition.subquery.subquery.clone());
     let answers = rows.schema().columns().into_iter().take(1).map(Expr::Column);
-    let equal = answers.map(|answer| answer.eq(asked.clone())).try_fold(rows, LogicalPlanBuilder::filter)?;
+    let equal = answers.map(|answer| answer.eq(value.clone())).try_fold(rows, LogicalPlanBuilder::filter)?;
     Ok(Arc::new(equal.build()?))
 }
 
 /// Rewrites a condition where false and null mean the same.
-fn apart(condition: Expr, schema: &DFSchema) -> Result<Expr> {
+fn two_valued_condition(condition: Expr, schema: &DFSchema) -> Result<Expr> {
     match condition {
         Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
-            let (left, right) = (apart(*left, schema)?, apart(*right, schema)?);
+            let (left, right) = (two_valued_condition(*left, schema)?, two_valued_condition(*right, schema)?);
             Ok(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))))
         }
         Expr::InSubquery(condition) => match condition.negated && may_be_null(&condition, schema)? {

@@ -74,7 +74,7 @@ impl Opener {
         let in_file = |expr: Arc<dyn PhysicalExpr>| replace_columns_with_literals(expr, &values);
         let projection = spec.projection.clone().try_map_exprs(in_file)?;
         let orders = self.orders.iter().map(|order| {
-            let order = if self.is_in_sequence { order.clone() } else { order.anew() };
+            let order = if self.is_in_sequence { order.clone() } else { order.restarted() };
             order.try_map_keys(in_file)
         });
         let name = file.object_meta.location.to_string();

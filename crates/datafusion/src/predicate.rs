@@ -60,7 +60,7 @@ pub(crate) struct Translator<'a> {
 }
 
 /// A column on which the file can evaluate predicates.
-struct Asked {
+struct PredicateColumn {
     path: NamedColumn,
     data_type: DataType,
     kind: Kind,
@@ -68,7 +68,7 @@ struct Asked {
     is_variant: bool,
 }
 
-impl Asked {
+impl PredicateColumn {
     /// The literal that means exactly this value. On byte columns, which may be read as text, a predicate takes `\x41`
     /// in text for a byte.
     fn literal(&self, value: &ScalarValue) -> Option<predicate::Literal> {
@@ -149,12 +149,12 @@ impl<'a> Translator<'a> {
         right: &Arc<dyn PhysicalExpr>,
     ) -> Option<Translated> {
         if let Some(value) = right.downcast_ref::<Literal>() {
-            return self.with_literal(self.asked(left)?, operator, value.value());
+            return self.with_literal(self.predicate_column(left)?, operator, value.value());
         }
         if let Some(value) = left.downcast_ref::<Literal>() {
-            return self.with_literal(self.asked(right)?, operator.swap()?, value.value());
+            return self.with_literal(self.predicate_column(right)?, operator.swap()?, value.value());
         }
-        let (left, right) = (self.asked(left)?, self.asked(right)?);
+        let (left, right) = (self.predicate_column(left)?, self.predicate_column(right)?);
         let is_same =
             left.data_type == right.data_type && left.kind == Kind::Same && right.kind == Kind::Same;
         let is = comparison(operator).filter(|_| is_same)?;
@@ -162,15 +162,20 @@ impl<'a> Translator<'a> {
         Some(Translated::exact(left.path.compare_column(is, right)))
     }
 
-    fn with_literal(&self, asked: Asked, operator: Operator, value: &ScalarValue) -> Option<Translated> {
-        if !is_same_but_layout(&asked.data_type, &value.data_type()) {
+    fn with_literal(
+        &self,
+        column: PredicateColumn,
+        operator: Operator,
+        value: &ScalarValue,
+    ) -> Option<Translated> {
+        if !is_same_but_layout(&column.data_type, &value.data_type()) {
             return None;
         }
-        if asked.kind == Kind::Float {
-            return float_comparison(asked.path, comparison(operator)?, value);
+        if column.kind == Kind::Float {
+            return float_comparison(column.path, comparison(operator)?, value);
         }
-        let literal = asked.literal(value)?;
-        let path = asked.path;
+        let literal = column.literal(value)?;
+        let path = column.path;
         Some(Translated::exact(match operator {
             Operator::IsDistinctFrom => path.is_distinct_from_literal(literal),
             Operator::IsNotDistinctFrom => !path.is_distinct_from_literal(literal),
@@ -188,50 +193,50 @@ impl<'a> Translator<'a> {
         // A VARIANT is NULL where the path leads nowhere, not where it leads to a variant null.
         let path =
             self.variant_path(of).filter(|(_, data_type)| !is_list(data_type)).map(|(path, _)| col(path));
-        path.or_else(|| self.asked(of).map(|asked| asked.path)).map(|path| path.is_null())
+        path.or_else(|| self.predicate_column(of).map(|column| column.path)).map(|path| path.is_null())
     }
 
     fn in_list(&self, list: &InListExpr) -> Option<Translated> {
-        let asked = self.asked(list.expr())?;
+        let column = self.predicate_column(list.expr())?;
         let mut values = Vec::with_capacity(list.len());
         let mut has_nan = false;
         for value in list.list() {
             let value = value.downcast_ref::<Literal>()?.value();
-            if !value.is_null() && !is_same_but_layout(&asked.data_type, &value.data_type()) {
+            if !value.is_null() && !is_same_but_layout(&column.data_type, &value.data_type()) {
                 return None;
             }
             has_nan |= is_nan(value);
-            values.push(asked.literal(value)?);
+            values.push(column.literal(value)?);
         }
-        match (asked.kind, list.negated()) {
-            (Kind::Same, false) => Some(Translated::exact(asked.path.is_in(values))),
-            (Kind::Same, true) => Some(Translated::exact(!asked.path.is_in(values))),
+        match (column.kind, list.negated()) {
+            (Kind::Same, false) => Some(Translated::exact(column.path.is_in(values))),
+            (Kind::Same, true) => Some(Translated::exact(!column.path.is_in(values))),
             (Kind::Float, true) => None,
             (Kind::Float, false) => {
-                let found = asked.path.clone().is_in(values);
-                Some(Translated::weaker(if has_nan { found.or(asked.path.is_nan()) } else { found }))
+                let found = column.path.clone().is_in(values);
+                Some(Translated::weaker(if has_nan { found.or(column.path.is_nan()) } else { found }))
             }
         }
     }
 
     fn like(&self, like: &LikeExpr) -> Option<Translated> {
-        let asked = self.text(like.expr())?;
+        let column = self.text_column(like.expr())?;
         let pattern = text_of(like.pattern())?;
         // Engines differ on backslashes at the end of a pattern, and before other characters.
         if like.case_insensitive() || pattern.contains('\\') {
             return None;
         }
-        let found = asked.path.like(pattern);
+        let found = column.path.like(pattern);
         Some(Translated::exact(if like.negated() { !found } else { found }))
     }
 
     fn function(&self, function: &ScalarFunctionExpr) -> Option<Translated> {
         let [column, text] = function.args() else { return None };
-        let (asked, text) = (self.text(column)?, text_of(text)?);
+        let (column, text) = (self.text_column(column)?, text_of(text)?);
         Some(Translated::exact(match function.fun().name() {
-            "starts_with" => asked.path.starts_with(text),
-            "ends_with" => asked.path.ends_with(text),
-            "contains" => asked.path.contains(text),
+            "starts_with" => column.path.starts_with(text),
+            "ends_with" => column.path.ends_with(text),
+            "contains" => column.path.contains(text),
             _ => return None,
         }))
     }
@@ -248,23 +253,29 @@ impl<'a> Translator<'a> {
     }
 
     fn boolean_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Translated> {
-        let asked = self.asked(expr)?;
-        let is_boolean = asked.data_type == DataType::Boolean;
-        is_boolean.then(|| Translated::exact(asked.path.eq(true)))
+        let column = self.predicate_column(expr)?;
+        let is_boolean = column.data_type == DataType::Boolean;
+        is_boolean.then(|| Translated::exact(column.path.eq(true)))
     }
 
-    fn text(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Asked> {
-        self.asked(expr).filter(|asked| crate::column_kind::value_type(&asked.data_type).is_string())
+    fn text_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<PredicateColumn> {
+        self.predicate_column(expr)
+            .filter(|column| crate::column_kind::value_type(&column.data_type).is_string())
     }
 
     /// The column that an expression refers to, if the file can evaluate predicates on it.
-    fn asked(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<Asked> {
+    fn predicate_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<PredicateColumn> {
         if let Some(cast) = expr.downcast_ref::<CastExpr>() {
-            let inner = self.asked(cast.expr())?;
+            let inner = self.predicate_column(cast.expr())?;
             return Some(inner).filter(|inner| is_same_but_layout(&inner.data_type, cast.cast_type()));
         }
         if let Some((path, data_type)) = self.variant_path(expr) {
-            return Some(Asked { path: col(path), kind: kind_of(&data_type)?, data_type, is_variant: true });
+            return Some(PredicateColumn {
+                path: col(path),
+                kind: kind_of(&data_type)?,
+                data_type,
+                is_variant: true,
+            });
         }
         let column = expr.downcast_ref::<Column>()?;
         let field = self.schema.fields().get(column.index()).filter(|field| field.name() == column.name())?;
@@ -274,7 +285,7 @@ impl<'a> Translator<'a> {
             root_leaf(file, column.name()).filter(|leaf| stores(leaf, data_type))?;
         }
         let path = col(quoted(column.name()));
-        Some(Asked { path, data_type: data_type.clone(), kind, is_variant: false })
+        Some(PredicateColumn { path, data_type: data_type.clone(), kind, is_variant: false })
     }
 
     /// The VARIANT path that an expression takes, and the type of its values.

@@ -38,7 +38,7 @@ impl RowOrder {
     }
 
     /// The same order, for rows that follow no others.
-    pub(crate) fn anew(&self) -> Self {
+    pub(crate) fn restarted(&self) -> Self {
         RowOrder::new(self.keys.clone())
     }
 
@@ -87,20 +87,20 @@ impl RowOrder {
         let Some((last, first)) = keys.split_last() else { return Ok(true) };
         let mut options = self.keys.iter().map(|key| key.options);
         // Rows that equal the next one in the keys so far; `None` for all.
-        let mut alike: Option<BooleanBuffer> = None;
+        let mut equal_so_far: Option<BooleanBuffer> = None;
         for (key, options) in first.iter().zip(&mut options) {
             // Usually the first key decides for all rows.
-            if within(is_not_ahead(key, end, options)?, alike.as_ref()).count_set_bits() == 0 {
+            if within(is_not_ahead(key, end, options)?, equal_so_far.as_ref()).count_set_bits() == 0 {
                 return Ok(true);
             }
-            if within(goes_back(key, end, options)?, alike.as_ref()).count_set_bits() > 0 {
+            if within(goes_back(key, end, options)?, equal_so_far.as_ref()).count_set_bits() > 0 {
                 return Ok(false);
             }
             let same = not_distinct(&key.slice(0, end), &key.slice(1, end))?;
-            alike = Some(within(same.values().clone(), alike.as_ref()));
+            equal_so_far = Some(within(same.values().clone(), equal_so_far.as_ref()));
         }
         let Some(options) = options.next() else { return Ok(true) };
-        Ok(within(goes_back(last, end, options)?, alike.as_ref()).count_set_bits() == 0)
+        Ok(within(goes_back(last, end, options)?, equal_so_far.as_ref()).count_set_bits() == 0)
     }
 
     /// Compares the first `rows` rows of `before` with those of `after` from `from` on.
@@ -204,7 +204,7 @@ mod tests {
     const WORDS: [&str; 4] = ["", "a", "ab", "a word of more than twelve bytes"];
     const FLOATS: [f64; 4] = [-0.0, 0.0, 1.5, f64::NAN];
 
-    /// A column of few values, so that many rows are alike.
+    /// A column of few values, so that many rows are equal.
     fn column(kind: usize, values: &[Option<usize>]) -> ArrayRef {
         let words = values.iter().map(|value| value.map(|value| WORDS[value]));
         match kind {

@@ -56,7 +56,7 @@ fn read_type(file: &Field, table: &Field) -> DataType {
 
 /// The schemas of files of one table, all with the same layout of byte strings and the same names of the parts of maps:
 /// writers name these differently, and a folder of their files stays one table.
-pub(crate) fn alike(schemas: Vec<SchemaRef>) -> Vec<SchemaRef> {
+pub(crate) fn with_common_layout(schemas: Vec<SchemaRef>) -> Vec<SchemaRef> {
     let Some((first, others)) = schemas.split_first() else { return schemas };
     let mut common = first.fields().clone();
     for fields in others.iter().map(|schema| schema.fields()).filter(|fields| **fields != *first.fields()) {

@@ -22,7 +22,8 @@ use std::sync::Arc;
 pub(crate) fn simplified(expr: Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Arc<dyn PhysicalExpr>> {
     let mut keeps_meaning = true;
     expr.apply(|node| {
-        keeps_meaning = node.downcast_ref::<BinaryExpr>().is_none_or(|binary| compares_alike(binary, schema));
+        keeps_meaning =
+            node.downcast_ref::<BinaryExpr>().is_none_or(|binary| keeps_comparison(binary, schema));
         Ok(if keeps_meaning { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
     })?;
     if keeps_meaning { PhysicalExprSimplifier::new(schema).simplify(expr) } else { Ok(expr) }
@@ -31,7 +32,7 @@ pub(crate) fn simplified(expr: Arc<dyn PhysicalExpr>, schema: &Schema) -> Result
 /// Whether a comparison means the same without the cast of one of its sides, if that side is compared with a literal,
 /// or with something that becomes one. Of two nested casts only the outer one is recognized beside a literal: those
 /// stay.
-fn compares_alike(binary: &BinaryExpr, schema: &Schema) -> bool {
+fn keeps_comparison(binary: &BinaryExpr, schema: &Schema) -> bool {
     let sides = [(binary.left(), binary.right()), (binary.right(), binary.left())];
     sides.into_iter().all(|(side, other)| match (cast(side), other.downcast_ref::<Literal>()) {
         (None, _) => true,

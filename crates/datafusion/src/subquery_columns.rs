@@ -108,17 +108,17 @@ fn marked(expr: Expr, inputs: &mut [Arc<LogicalPlan>], config: &dyn OptimizerCon
     let with_mark = |expr| {
         let (mark, negated) = match &expr {
             Expr::InSubquery(asking) if has_correlated_subquery(&expr) => {
-                let asked = Expr::InSubquery(InSubquery { negated: false, ..asking.clone() });
-                (correlated_mark(&asked, inputs, config)?, asking.negated)
+                let positive = Expr::InSubquery(InSubquery { negated: false, ..asking.clone() });
+                (correlated_mark(&positive, inputs, config)?, asking.negated)
             }
             Expr::Exists(asking) if has_correlated_subquery(&expr) => {
-                let asked = Expr::Exists(Exists { negated: false, ..asking.clone() });
-                (correlated_mark(&asked, inputs, config)?, asking.negated)
+                let positive = Expr::Exists(Exists { negated: false, ..asking.clone() });
+                (correlated_mark(&positive, inputs, config)?, asking.negated)
             }
-            Expr::InSubquery(InSubquery { expr: asked, subquery, negated }) => {
-                let input = input_of(&asked.column_refs(), inputs);
+            Expr::InSubquery(InSubquery { expr: value, subquery, negated }) => {
+                let input = input_of(&value.column_refs(), inputs);
                 let rows = subquery.subquery.clone();
-                let mark = input.map(|input| mark(input, rows, Some((**asked).clone()), config));
+                let mark = input.map(|input| mark(input, rows, Some((**value).clone()), config));
                 (mark.transpose()?, *negated)
             }
             Expr::Exists(Exists { subquery, negated }) => {
@@ -152,8 +152,8 @@ fn correlated_mark(
     let Some(input) = input_of(&columns, inputs) else { return Ok(None) };
     // A condition that contains a subquery, but is none itself, gets a mark column.
     let not = |expr| Expr::Not(Box::new(expr));
-    let asked = LogicalPlanBuilder::from(input.clone()).filter(not(not(condition.clone())))?.build()?;
-    let LogicalPlan::Projection(made) = DecorrelatePredicateSubquery::new().rewrite(asked, config)?.data
+    let filtered = LogicalPlanBuilder::from(input.clone()).filter(not(not(condition.clone())))?.build()?;
+    let LogicalPlan::Projection(made) = DecorrelatePredicateSubquery::new().rewrite(filtered, config)?.data
     else {
         return Ok(None);
     };
@@ -187,17 +187,17 @@ fn outer_columns(expr: &Expr) -> Result<Vec<Column>> {
     Ok(columns)
 }
 
-/// The mark column that an input gets: whether there is a row, one that is equal to `asked` if that is given.
+/// The mark column that an input gets: whether there is a row, one that is equal to `value` if that is given.
 fn mark(
     input: &mut Arc<LogicalPlan>,
     rows: Arc<LogicalPlan>,
-    asked: Option<Expr>,
+    value: Option<Expr>,
     config: &dyn OptimizerConfig,
 ) -> Result<Expr> {
     let alias = config.alias_generator().next("__condition");
     let rows = LogicalPlanBuilder::from(rows).alias(alias.as_str())?.build()?;
-    let is_meant = asked.zip(rows.schema().columns().into_iter().next());
-    let is_meant = is_meant.map_or_else(|| lit(true), |(asked, answer)| asked.eq(Expr::Column(answer)));
+    let is_meant = value.zip(rows.schema().columns().into_iter().next());
+    let is_meant = is_meant.map_or_else(|| lit(true), |(value, answer)| value.eq(Expr::Column(answer)));
     let all = LogicalPlanBuilder::from(input.clone()).join_on(rows, JoinType::LeftMark, [is_meant])?;
     *input = Arc::new(all.build()?);
     Ok(Expr::Column(Column::new(Some(alias), "mark")))

@@ -44,7 +44,7 @@ pub(crate) async fn on_disk(
         Err(error) if is_for_datasets(&error) => {
             // Keys in the path that was named are no columns, as in the table above.
             let files = move || Ok(Dataset::open([&path]).map_err(of)?.partitions(false));
-            let table = spawn_blocking(move || united_for(use_of, files)).await.map_err(joined)??;
+            let table = spawn_blocking(move || union_for(use_of, files)).await.map_err(joined)??;
             Ok(Lookup::table(table))
         }
         Err(error) => Err(error),
@@ -52,23 +52,23 @@ pub(crate) async fn on_disk(
 }
 
 /// A table with the columns of all files, united by name.
-fn united(files: Dataset) -> Result<DatasetTable> {
+fn union_by_name(files: Dataset) -> Result<DatasetTable> {
     DatasetTable::try_new(files.union_by_name(true))
 }
 
-/// As [`united`], of the files that `list` returns. If the table outlives its statement, each query lists them anew.
-fn united_for(
+/// As [`union_by_name`], of the files that `list` returns. If the table outlives its statement, each query lists them again.
+fn union_for(
     use_of: Use,
     list: impl Fn() -> Result<Dataset> + Send + Sync + 'static,
 ) -> Result<DatasetTable> {
     match use_of {
-        Use::Once => united(list()?),
-        _ => united_anew(list),
+        Use::Once => union_by_name(list()?),
+        _ => refreshed_union(list),
     }
 }
 
-/// As [`united`], but each query lists the files anew.
-fn united_anew(list: impl Fn() -> Result<Dataset> + Send + Sync + 'static) -> Result<DatasetTable> {
+/// As [`union_by_name`], but each query lists the files again.
+fn refreshed_union(list: impl Fn() -> Result<Dataset> + Send + Sync + 'static) -> Result<DatasetTable> {
     let files = list()?;
     let seen = Arc::new(Mutex::new(Arc::new(states(&files))));
     let list = Arc::new(list);
@@ -76,7 +76,7 @@ fn united_anew(list: impl Fn() -> Result<Dataset> + Send + Sync + 'static) -> Re
         let (list, seen) = (list.clone(), seen.clone());
         async move {
             let before = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let found = spawn_blocking(move || others(list()?, &before)).await.map_err(joined)??;
+            let found = spawn_blocking(move || changed_union(list()?, &before)).await.map_err(joined)??;
             let Some((table, now)) = found else { return Ok(None) };
             // Not earlier: a query that is cancelled meanwhile has no table of them.
             *seen.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(now);
@@ -84,16 +84,16 @@ fn united_anew(list: impl Fn() -> Result<Dataset> + Send + Sync + 'static) -> Re
         }
         .boxed()
     };
-    Ok(united(files)?.listed_anew(look))
+    Ok(union_by_name(files)?.with_refresh(look))
 }
 
 /// The table of these files, and their states, if these differ from `before`.
-fn others(files: Dataset, before: &States) -> Result<Option<(DatasetTable, States)>> {
+fn changed_union(files: Dataset, before: &States) -> Result<Option<(DatasetTable, States)>> {
     let now = states(&files);
     if *before == now {
         return Ok(None);
     }
-    Ok(Some((united(files)?, now)))
+    Ok(Some((union_by_name(files)?, now)))
 }
 
 /// Files, with the size and the time of last change by which a change is noticed.
@@ -139,7 +139,7 @@ fn listed(path: &Path, use_of: Use) -> Result<Listed> {
     };
     if is_partitioned(above, &files) {
         let path = path.to_owned();
-        let table = united_for(use_of, move || Dataset::open([&path]).map_err(of))?;
+        let table = union_for(use_of, move || Dataset::open([&path]).map_err(of))?;
         return Ok(Listed::Partitioned(Box::new(table)));
     }
     files.files().try_for_each(check_size)?;
@@ -204,7 +204,7 @@ mod tests {
             let _open = opened.lock().unwrap();
             Dataset::open([&path]).map_err(of)
         };
-        let table = united_anew(list).unwrap();
+        let table = refreshed_union(list).unwrap();
         let ctx = SessionContext::new();
         ctx.register_table("t", Arc::new(table)).unwrap();
         put("b.parquet");

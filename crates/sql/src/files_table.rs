@@ -27,7 +27,7 @@ use std::sync::{Arc, OnceLock};
 /// A function that lists the files that a path refers to.
 pub(crate) type List = fn(&Path) -> Result<Vec<PathBuf>>;
 
-/// A table of the files at a path; each scan lists them anew.
+/// A table of the files at a path; each scan lists them again.
 #[derive(Debug)]
 pub(crate) struct FilesTable {
     path: PathBuf,

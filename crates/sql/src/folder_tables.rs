@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A session that looks up names among files if none of its tables has them. Each statement looks anew.
+/// A session that looks up names among files if none of its tables has them. Each statement looks again.
 ///
 /// It takes the place of [`SessionContext::enable_url_table`].
 pub(crate) fn with_folder_tables(ctx: SessionContext) -> SessionContext {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 pub(crate) fn to_ballista() -> ExitCode {
     let Some(program) = SiblingProgram::find(PROGRAM) else {
         eprintln!(
-            "marquetry-sql: clusters are asked by a program of its own, {PROGRAM}, which is neither beside this one nor on the PATH; \
+            "marquetry-sql: queries on clusters need the program {PROGRAM}, which is neither beside this one nor on the PATH; \
              install it with `cargo install --path crates/ballista`"
         );
         return ExitCode::from(2);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub fn local(args: &CommandLine) -> Result<SessionContext> {
     let config = SessionConfig::new().with_target_partitions(args.threads()).with_information_schema(true);
     let config = with_right_answers(config);
-    // Each statement lists folders anew: files come and go during a session.
+    // Each statement lists folders again: files come and go during a session.
     let mut runtime = RuntimeEnvBuilder::new().with_object_list_cache_limit(0);
     if let Some(bytes) = args.memory_limit {
         runtime = runtime.with_memory_limit(bytes, 1.0);

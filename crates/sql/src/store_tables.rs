@@ -66,9 +66,9 @@ pub(crate) async fn in_store(
     }
     let objects = listed.into_objects();
     if use_of == Use::Once && (is_partitioned || is_pattern) {
-        return Ok(Lookup::table(united(files.partitions(is_partitioned)).await?));
+        return Ok(Lookup::table(union_by_name(files.partitions(is_partitioned)).await?));
     }
-    let anew = |partitions, seen| Anew {
+    let refresh = |partitions, seen| StoreRefresh {
         url: url.to_owned(),
         runtime: runtime.clone(),
         partitions,
@@ -77,7 +77,7 @@ pub(crate) async fn in_store(
         was_read: false,
     };
     if is_partitioned {
-        return anew(true, objects).united(files).await;
+        return refresh(true, objects).union_by_name(files).await;
     }
     if is_other {
         return other();
@@ -85,25 +85,25 @@ pub(crate) async fn in_store(
     // Keys in the URL that was named are no columns.
     let files = files.partitions(false);
     if is_pattern {
-        return anew(false, objects).united(files).await;
+        return refresh(false, objects).union_by_name(files).await;
     }
     let folder = ListingTableUrl::parse(url)?;
     let store = runtime.object_store(folder.object_store())?;
     let Some(plain) = plain_folder(&folder, &*store, &files).await? else {
-        return anew(false, objects).united(files).await;
+        return refresh(false, objects).union_by_name(files).await;
     };
     match format.infer_schema(session, &store, &plain).await {
         Ok(schema) => {
             let schema = if use_of == Use::Stays { with_nulls(&schema) } else { schema };
             Ok(Lookup::table(listing(vec![folder], &format.get_ext(), &format, schema)?))
         }
-        Err(error) if is_for_datasets(&error) => anew(false, objects).united(files).await,
+        Err(error) if is_for_datasets(&error) => refresh(false, objects).union_by_name(files).await,
         Err(error) => Err(error),
     }
 }
 
-/// The state of a table that lists its files anew.
-struct Anew {
+/// The state of a table that lists its files again for each query.
+struct StoreRefresh {
     url: String,
     runtime: Arc<RuntimeEnv>,
     /// Whether folders called `key=value` are partition columns.
@@ -114,17 +114,17 @@ struct Anew {
     was_read: bool,
 }
 
-impl Anew {
-    /// A table with the columns of all files, which lists its files anew when it is read.
-    async fn united(mut self, files: Dataset<dyn AsyncSource>) -> Result<Lookup> {
-        let table = united(files).await?;
+impl StoreRefresh {
+    /// A table with the columns of all files, which lists its files again when it is read.
+    async fn union_by_name(mut self, files: Dataset<dyn AsyncSource>) -> Result<Lookup> {
+        let table = union_by_name(files).await?;
         self.made = Instant::now();
         let state = Arc::new(Mutex::new(self));
         let look = move || {
             let state = state.clone();
             async move { state.lock().await.look().await }.boxed()
         };
-        Ok(Lookup::table(table.listed_anew(look)))
+        Ok(Lookup::table(table.with_refresh(look)))
     }
 
     async fn look(&mut self) -> Result<Option<DatasetTable>> {
@@ -137,7 +137,7 @@ impl Anew {
         if listed.objects() == self.seen {
             return Ok(None);
         }
-        let table = united(listed.dataset()?.partitions(self.partitions)).await?;
+        let table = union_by_name(listed.dataset()?.partitions(self.partitions)).await?;
         self.seen = listed.into_objects();
         Ok(Some(table))
     }
@@ -146,7 +146,7 @@ impl Anew {
 /// How long the files of a new table count as current when it is read for the first time.
 const JUST_MADE: Duration = Duration::from_secs(1);
 
-async fn united(files: Dataset<dyn AsyncSource>) -> Result<DatasetTable> {
+async fn union_by_name(files: Dataset<dyn AsyncSource>) -> Result<DatasetTable> {
     DatasetTable::try_new_async(files.union_by_name(true)).await
 }
 
@@ -267,7 +267,7 @@ mod tests {
 
     /// A table that outlives a statement has the files that there are when it is read.
     #[tokio::test]
-    async fn tables_of_stores_are_listed_anew() {
+    async fn tables_of_stores_are_refreshed() {
         for (pattern, added) in [("p/", "p/k=2/b.parquet"), ("q*/*.parquet", "q2/b.parquet")] {
             let ctx = session(&["p/k=1/a.parquet", "q/a.parquet"]).await;
             let url = format!("s3://bucket/{pattern}");
