@@ -5,7 +5,7 @@
 DIR.. are folders of Parquet files; made tables are always among them. Prints each predicate whose counts differ, and exits
 with 1 if there is one. Passed over: files that one of both cannot read, floats with NaN (DuckDB has NaN equal to itself and
 above all), INT96, UUIDs and binary columns, types that DuckDB compares by a cast (text with numbers, decimals with floats, points
-in time with dates), lists whose names are no identifiers or whose elements are structs by the format's rules only, and the files in LEFT_OUT.
+in time with dates), lists whose names are not identifiers or whose elements are structs by the format's rules only, and the files in LEFT_OUT.
 """
 
 import argparse

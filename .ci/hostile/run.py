@@ -32,7 +32,7 @@ def column(file):
 
 
 def places(folder):
-    """Paths that are no files, or lead in circles, and what is told of each."""
+    """Paths that are not files, or lead in circles, and what is told of each."""
     os.mkfifo(folder / "fifo.parquet")
     deep = folder / "deep"
     (deep / Path(*["d"] * 900)).mkdir(parents=True)

@@ -97,7 +97,7 @@ def columns(peer, path):
     try:
         read = readers.READERS[peer](path)
         return {name: canon.canon_chunks(column, column.type) for name, column in read.items()}
-    except BaseException as error:  # polars' panics are no Exceptions
+    except BaseException as error:  # polars' panics are not Exceptions
         return matrix.message_of(error)
 
 

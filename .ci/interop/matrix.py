@@ -54,7 +54,7 @@ def check_columns(peer, got, columns, folder, row):
             if name not in got:
                 raise canon.Differs("the column is not there")
             check_column(peer, got[name], *wanted[name])
-        except BaseException as error:  # polars' panics are no Exceptions
+        except BaseException as error:  # polars' panics are not Exceptions
             failures[name] = message_of(error)
     return failures
 

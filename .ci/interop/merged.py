@@ -61,5 +61,5 @@ def rows_of(peer, path, first, second):
         read = lambda file: [column.to_pylist() for column in readers.READERS[peer](file).values()]
         wanted = [a + b for a, b in zip(read(first), read(second))]
         return None if read(path) == wanted else "other rows"
-    except BaseException as error:  # polars' panics are no Exceptions
+    except BaseException as error:  # polars' panics are not Exceptions
         return matrix.message_of(error)

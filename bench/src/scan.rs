@@ -150,7 +150,7 @@ mod tests {
         assert!(rows[0].ratio().is_some() && rows[0].speedup().is_some());
         (options.threads, options.common.filter) = (1, String::new());
 
-        // The same by its path; and what is no Parquet file is said, and is not ours being faster.
+        // The same by its path; and what is not a Parquet file is said, and is not ours being faster.
         let broken = dir.path().join("broken.parquet");
         fs::write(&broken, b"PAR1 but not for long PAR1").unwrap();
         options.files = vec![dir.path().join("hits-sf0.002-snappy.parquet"), broken];

@@ -271,7 +271,7 @@ def optimize(
     True
     """
     if not overwrite and os.path.lexists(target):
-        raise FileExistsError(f"{os.fspath(target)} is there already; overwrite=True replaces it")
+        raise FileExistsError(f"{os.fspath(target)} already exists; use overwrite=True to replace it")
     options = _wanted(for_, budget, where, queries, compat)
     options |= {"sort": sort, "types": types, "proof": proof, "overwrite": overwrite, "memory_limit": memory_limit}
     options |= {"decryption": decryption, "encryption": encryption, "decrypt": decrypt}

@@ -263,7 +263,7 @@ class _Part:
         if self.kind == "literal":
             if isinstance(self.value, bool):
                 return self.text
-            raise TypeError(f"{self.text} is no condition")
+            raise TypeError(f"{self.text} is not a condition")
         return self.text
 
 
@@ -331,12 +331,12 @@ class _Parser:
             return self.is_in(arguments[0], options or {})
         if name in ("is_null", "is_valid", "is_nan", "starts_with"):
             return self.question(name, arguments[0], options or {})
-        raise ValueError(f"{name} is no part of predicates: filter the rows after they are read")
+        raise ValueError(f"{name} is not part of predicates: filter the rows after they are read")
 
     def question(self, name: str, column: _Part, options: dict[str, Any]) -> str:
         """Returns the predicate of a function of a single column."""
         if column.path is None:
-            raise ValueError(f"{name} of something computed is no part of predicates: filter the rows after they are read")
+            raise ValueError(f"{name} of something computed is not part of predicates: filter the rows after they are read")
         self.asked.append((name, column.path))
         if name == "is_valid":
             return f"{column.text} is not null"
@@ -349,7 +349,7 @@ class _Parser:
             return f"{column.text} is null"
         if name == "is_null":
             return f"({column.text} is null or is_nan({column.text}))"
-        raise ValueError(f"{name} is no part of predicates: filter the rows after they are read")
+        raise ValueError(f"{name} is not part of predicates: filter the rows after they are read")
 
     def kind(self, path: list[str]) -> str | None:
         """Returns the kind of a column: ``float``, another ``number``, or something ``else``; ``None`` if it is not known."""
@@ -387,7 +387,7 @@ class _Parser:
                 self.compared.append((side.path, [other.value]))
         for side, other in ((left, right), (right, left)):
             if side.kind == "condition":
-                raise ValueError("a comparison of something computed is no part of predicates")
+                raise ValueError("a comparison of something computed is not part of predicates")
             if is_span(side.value) and other.path is not None:
                 side.text = literal(side.value, self.unit(other.path))
             if isinstance(side.value, str) and other.path is not None:

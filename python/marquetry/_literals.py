@@ -213,7 +213,7 @@ def _nanoseconds_of_span(value: Any) -> int:
     if type(value).__name__ == "timedelta64":
         name, count = _unit_of_numpy(value)
         if name not in _UNITS:
-            raise ValueError(f"a value of type {value.dtype} has no form in a predicate: it is no number of nanoseconds")
+            raise ValueError(f"a value of type {value.dtype} has no form in a predicate: it is not a number of nanoseconds")
         return int(value.astype("int64")) * count * _UNITS[name]
     if hasattr(value, "as_py"):
         return int(value.value) * _UNITS[value.type.unit]

@@ -70,4 +70,4 @@ def check_pairs(pairs: Any) -> None:
             try:
                 text.encode()
             except UnicodeEncodeError as error:
-                raise ValueError(f"option key_values: {what} is no UTF-8, as the format has it: {error.reason}") from None
+                raise ValueError(f"option key_values: {what} is not UTF-8, as the format has it: {error.reason}") from None

@@ -477,7 +477,9 @@ fn take_batch(capsules: &Bound<'_, PyTuple>) -> PyResult<RecordBatch> {
     let (schema, array) = take_array(capsules)?;
     let data_type = DataType::try_from(&schema).map_err(|error| arrow_to_python(py, of_metadata(error)))?;
     if !matches!(data_type, DataType::Struct(_)) {
-        return Err(PyTypeError::new_err(format!("an array of {data_type} is no table: rows are structs")));
+        return Err(PyTypeError::new_err(format!(
+            "an array of {data_type} is not a table: rows are structs"
+        )));
     }
     // SAFETY: whoever made the two says that they belong together, and that the array is valid.
     let data = unsafe { data_of(array, data_type) };

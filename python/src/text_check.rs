@@ -151,7 +151,7 @@ fn bad_string<O: OffsetSizeTrait>(array: &GenericStringArray<O>) -> Option<usize
             return None;
         }
     }
-    // Values beneath nulls are no text.
+    // Values beneath nulls are not text.
     (0..array.len()).find(|&row| {
         let value = bytes.get(offsets[row].as_usize()..offsets[row + 1].as_usize());
         array.is_valid(row) && !value.is_some_and(is_utf8)

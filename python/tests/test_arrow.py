@@ -293,7 +293,7 @@ def test_bytes_that_no_row_has_are_not_looked_at(kind: pa.DataType) -> None:
         array = texts(values, kind)
         found = pa.table(marquetry.Table(pa.table({"c": array})))["c"]
         assert found.to_pylist() == [None if value is None else value.decode() for value in values]
-    # Null, by a mask over what is no text.
+    # Null, by a mask over what is not text.
     stored = texts([b"ab", LONG + BAD, BAD, "ö".encode()], kind).buffers()
     masked = pa.Array.from_buffers(kind, 4, [pa.py_buffer(b"\x09"), *stored[1:]])
     for rows in [masked, masked.slice(1), masked.slice(1, 2)]:

@@ -226,7 +226,7 @@ def test_instants_of_numpy_keep_their_nanoseconds() -> None:
     assert rows(np.datetime64("2020-01-02T00:00:00.000000001")) == [2]
     assert rows(np.datetime64("1969-12-31T23:59:59.999999999")) == [3]
     assert rows(np.datetime64("2020-01-02")) == rows(np.datetime64("2020-01-02T00", "h")) == [1]
-    # They are no numbers.
+    # They are not numbers.
     with pytest.raises(marquetry.Error, match="not comparable"):
         rows(np.datetime64(1, "ns"), "n")
     with pytest.raises(ValueError, match="outside of the years"):

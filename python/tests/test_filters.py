@@ -62,6 +62,6 @@ def test_paths_into_variants_in_tuples():
     assert predicate([("v:user.id::bigint", ">", 5)]) == "(v:user.id::bigint > 5)"
     assert predicate([("v::bigint", ">", 5), ("v:$::text", "=", "x")]) == "(v::bigint > 5 and v:$::text = 'x')"
     assert predicate([[("a:b", "=", "x")], [('a:"odd name"[*]', "=", 1)]]) == "((a:b = 'x') or (a:\"odd name\"[*] = 1))"
-    # What is no path is a name.
+    # What is not a path is a name.
     for name in ("time: now", "a.b", "x:", "any:x", "a:b c"):
         assert predicate([(name, "=", 1)]) == f'("{name}" = 1)'

@@ -311,7 +311,7 @@ def test_dictionaries_of_views_are_restored(tmp_path: pathlib.Path) -> None:
 def test_names_do_not_decide_what_an_error_is(tmp_path: pathlib.Path, folder: str) -> None:
     (tmp_path / folder).mkdir()
     path = tmp_path / folder / "INT96 timestamp depth.parquet"
-    path.write_bytes(b"this is no Parquet file at all, it is text")
+    path.write_bytes(b"this is not a Parquet file at all, it is text")
     with pytest.raises(pa.ArrowInvalid, match="Parquet"):
         ours.read_table(path)
     theirs.write_table(pa.table({"a": range(1000)}), path, compression="none", use_dictionary=False)

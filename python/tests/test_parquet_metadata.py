@@ -207,7 +207,7 @@ def test_pairs_of_a_footer_are_text_and_named_if_they_are_not() -> None:
         ({"a": "x", "k": b"\xff"}, TypeError, "the value of 'k' is bytes, and not str"),
         ({b"k": "x"}, TypeError, "the key b'k' is bytes"),
         ({"k": None}, TypeError, "the value of 'k' is NoneType"),
-        ({"k": "\ud800"}, ValueError, "the value of 'k' is no UTF-8"),
+        ({"k": "\ud800"}, ValueError, "the value of 'k' is not UTF-8"),
     ]
     for pairs, kind, said in wrong:
         with pytest.raises(kind, match=said):

@@ -137,7 +137,7 @@ def test_dates_in_milliseconds_are_dates_to_all_readers(tmp_path: pathlib.Path) 
     assert duckdb.sql(f"select d, l[1] from '{path}'").fetchall() == [(day, day) for day in DAYS]
     assert pl.read_parquet(path)["n"].to_list() == [0, 1, 2]
     assert pa.table(marquetry.open(path).read()).equals(dates())
-    # What is no whole day is not cut.
+    # What is not a whole day is not cut.
     with pytest.raises(marquetry.ArgumentError) as caught:
         marquetry.write(dates([86_400_001]), path)
     assert caught.value.column == "d"

@@ -37,7 +37,7 @@
 //! - [`with_checkpoint_recovery`](crate::arrow_reader::ArrowReaderOptions::with_checkpoint_recovery), which would fetch
 //!   the whole file, from its end to its beginning.
 //!
-//! If damage is no error ([`OnCorrupt`](crate::arrow_reader::OnCorrupt)), all pages of a row group's chosen columns are
+//! If damage is not an error ([`OnCorrupt`](crate::arrow_reader::OnCorrupt)), all pages of a row group's chosen columns are
 //! checked before any of its rows is returned, as in a reader. So they are fetched whole.
 //!
 //! # Cancelling

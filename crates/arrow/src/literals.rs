@@ -52,7 +52,7 @@ fn literal_at(array: &dyn Array, row: usize) -> Result<Literal> {
     if array.is_null(row) {
         return Ok(Literal::Null);
     }
-    let wrong = || Error::argument(format!("{} is no value of a predicate", array.data_type()));
+    let wrong = || Error::argument(format!("{} is not a value of a predicate", array.data_type()));
     let failed = |error: arrow_schema::ArrowError| Error::argument(error.to_string());
     Ok(match array.data_type() {
         DataType::Float16 | DataType::Float32 => {
@@ -79,7 +79,7 @@ fn literal_at(array: &dyn Array, row: usize) -> Result<Literal> {
         data_type if data_type.is_nested() => return Err(wrong()),
         data_type if data_type.is_temporal() && !matches!(data_type, DataType::Interval(_)) => {
             let text = time_text::of(array, row).map_err(failed)?;
-            Literal::Text(text.ok_or_else(|| Error::argument("is no time of a day"))?)
+            Literal::Text(text.ok_or_else(|| Error::argument("is not a time of a day"))?)
         }
         data_type => {
             let text = array_value_to_string(array, row).map_err(failed)?;
@@ -132,6 +132,6 @@ mod tests {
         let durations = DurationMillisecondArray::from(vec![-1_500, 0, i64::MIN]);
         assert_eq!(shown(&durations), "'-PT1.5S' 'PT0S' '-PT9223372036854775.808S'");
         let list = ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1)])]);
-        assert!(literals(&list).unwrap_err().message().contains("is no value of a predicate"));
+        assert!(literals(&list).unwrap_err().message().contains("is not a value of a predicate"));
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn dictionary<K: ArrowDictionaryKeyType>(
     let keys = ScalarBuffer::<K::Native>::from(Buffer::from_vec(keys));
     let keys = PrimitiveArray::<K>::try_new(keys, nulls).map_err(arrow_error)?;
     debug_assert!(DictionaryArray::try_new(keys.clone(), values.clone()).is_ok());
-    // SAFETY: the largest key has a value, and is no negative number for a signed type, so every key has; or all are
+    // SAFETY: the largest key has a value, and is not a negative number for a signed type, so every key has; or all are
     // null.
     Ok(unsafe { DictionaryArray::new_unchecked(keys, values) })
 }

@@ -38,7 +38,7 @@ pub(crate) async fn run(args: ExecutorArgs) -> Result<(), Box<dyn Error + Send +
         scheduler_host: host,
         scheduler_port: port,
         vcores: args.tasks.map_or_else(processors, usize::from),
-        work_dir: Some(folder.to_str().ok_or("the name of the folder is no UTF-8")?.to_owned()),
+        work_dir: Some(folder.to_str().ok_or("the name of the folder is not UTF-8")?.to_owned()),
         grpc_max_decoding_message_size: MESSAGE_SIZE,
         grpc_max_encoding_message_size: MESSAGE_SIZE,
         // A third of the shortest time after which a scheduler gives an executor up.
@@ -64,7 +64,7 @@ async fn reach(host: &str, port: u16) -> Result<(), String> {
         match TcpStream::connect(format!("{host}:{port}")).await {
             Ok(_) => return Ok(()),
             Err(error) if Instant::now() > end => {
-                return Err(format!("the scheduler at {host}:{port} is not reached: {error}"));
+                return Err(format!("cannot reach the scheduler at {host}:{port}: {error}"));
             }
             Err(_) => sleep(Duration::from_millis(200)).await,
         }

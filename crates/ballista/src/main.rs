@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 
 fn sql(args: &marquetry_sql::CommandLine) -> ExitCode {
     let Some(address) = args.cluster() else {
-        eprintln!("marquetry-ballista: say which cluster is to answer, by --cluster HOST:PORT");
+        eprintln!("marquetry-ballista: give the cluster with --cluster HOST:PORT");
         return ExitCode::from(2);
     };
     marquetry_sql::run(args, async || marquetry_ballista::client(address))
@@ -61,7 +61,7 @@ fn serve(role: Role) -> Result<(), Box<dyn Error + Send + Sync>> {
             Role::Scheduler(args) => scheduler::run(args).await,
             Role::Executor(args) => executor::run(args).await,
             Role::Local(args) => local::run(args).await,
-            Role::Sql(_) => unreachable!("it is no part of a cluster"),
+            Role::Sql(_) => unreachable!("it is not part of a cluster"),
         }
     })
 }

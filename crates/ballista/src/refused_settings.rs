@@ -16,7 +16,7 @@ impl AnalyzerRule for RefusedSettings {
     fn analyze(&self, plan: LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
         check(config)?;
         match plan.exists(|node| Ok(matches!(node, LogicalPlan::RecursiveQuery(_))))? {
-            true => not_impl_err!("WITH RECURSIVE is not answered by a cluster: its rounds are no tasks"),
+            true => not_impl_err!("clusters do not support WITH RECURSIVE; run it without --cluster"),
             false => Ok(plan),
         }
     }

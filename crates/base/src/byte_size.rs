@@ -21,7 +21,7 @@ pub fn parse_byte_size(text: &str) -> Result<usize, String> {
         "mb" => 1_000_000,
         "gb" => 1_000_000_000,
         "tb" => 1_000_000_000_000,
-        _ => return Err(format!("{unit:?} is no unit: say KiB, MiB or GiB")),
+        _ => return Err(format!("{unit:?} is not a unit: say KiB, MiB or GiB")),
     };
     let number: f64 = number.parse().map_err(|_| "begins with no number".to_owned())?;
     let bytes = number * factor as f64;

@@ -103,7 +103,7 @@ fn refuse_tables(files: &[PathBuf], given: &[PathBuf], wanted: &InputOptions<'_>
         let mut names = path.parent().into_iter().flat_map(Path::components);
         names.any(|name| name.as_os_str().to_string_lossy().contains('='))
     };
-    // The directories of a file that was named are no partitions.
+    // The directories of a file that was named are not partitions.
     let found = files.iter().find(|file| !given.contains(file) && has_value(file));
     match found {
         Some(file) if !wanted.together.no_partitions => {
@@ -119,10 +119,10 @@ fn refuse_tables(files: &[PathBuf], given: &[PathBuf], wanted: &InputOptions<'_>
 fn refuse_rest(path: &Path, kind: Kind, wanted: &InputOptions<'_>) -> Result<(), Failure> {
     without_effect::refuse(wanted.args, path, kind)?;
     if kind != Kind::Parquet && wanted.selection.on_corrupt != OnCorruptArg::Fail {
-        return Err(bad("is no Parquet file: there are no pages that --on-corrupt could leave out"));
+        return Err(bad("is not a Parquet file: there are no pages that --on-corrupt could leave out"));
     }
     if kind != Kind::Parquet && wanted.selection.condition.is_some() {
-        return Err(bad("is no Parquet file: --where works on those alone"));
+        return Err(bad("is not a Parquet file: --where works on those alone"));
     }
     Ok(())
 }

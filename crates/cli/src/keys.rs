@@ -159,7 +159,7 @@ impl KeyFile {
                 }
                 ("keys", Value::Object(named)) => keys.keys = each(named).collect::<Result<_>>()?,
                 ("kms", value) => keys.kms = Some(KmsSettings::parse(value)?),
-                ("column_keys" | "keys", _) => return Err(wrong(&format!("{name} is no object"))),
+                ("column_keys" | "keys", _) => return Err(wrong(&format!("{name} is not an object"))),
                 _ => return Err(wrong(&format!("nothing is called {name:?}"))),
             }
         }
@@ -233,7 +233,7 @@ mod tests {
             (r#"{"footer_key": "hex:sesame"}"#, "footer_key is not what it begins with"),
             (r#"{"footer_key": "base64:sesame!"}"#, "footer_key is not what it begins with"),
             (r#"{"column_keys": {"a.b": "sesame"}}"#, "a.b begins with none of"),
-            (r#"{"column_keys": "sesame"}"#, "column_keys is no object"),
+            (r#"{"column_keys": "sesame"}"#, "column_keys is not an object"),
             (r#"{"footer": "utf8:sesame"}"#, "nothing is called \"footer\""),
         ] {
             let error = key_text::members(text).and_then(KeyFile::parse).err().unwrap().to_string();

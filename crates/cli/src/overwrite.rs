@@ -23,7 +23,7 @@ pub(crate) fn refuse_existing<'a>(
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(refuse(path, "is a directory, not a file: name a file in it")),
         Ok(there) if !there.is_file() => {
-            Err(refuse(path, "is no regular file, and nothing else is written; name a file"))
+            Err(refuse(path, "is not a regular file, and nothing else is written; name a file"))
         }
         _ if !overwrite && is_there(path) => Err(refuse(path, IS_THERE)),
         _ => Ok(()),
@@ -39,7 +39,7 @@ pub(crate) fn create(path: &Path, overwrite: bool) -> Result<AtomicFile, Error> 
 }
 
 /// The message for a file that only `--overwrite` replaces.
-pub(crate) const IS_THERE: &str = "is there already; --overwrite replaces it";
+pub(crate) const IS_THERE: &str = "already exists; use --overwrite to replace it";
 
 /// The failure of a file that is not written.
 pub(crate) fn refuse(path: &Path, why: &str) -> Failure {

@@ -18,7 +18,7 @@ use marquetry_text::format::{json_text, time};
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// A value in PLAIN encoding as JSON; byte strings have no length before them. Bytes that are no value of the column
+/// A value in PLAIN encoding as JSON; byte strings have no length before them. Bytes that are not a value of the column
 /// are shown as hexadecimal digits.
 pub(crate) fn json(bytes: &[u8], leaf: &Leaf) -> Value {
     let mut text = String::new();
@@ -136,7 +136,7 @@ pub(crate) fn cell(value: &Value) -> String {
     }
 }
 
-/// Appends the value; `None` if the bytes are no value of the column.
+/// Appends the value; `None` if the bytes are not a value of the column.
 fn write(bytes: &[u8], leaf: &Leaf, out: &mut String) -> Option<Form> {
     match leaf.physical() {
         PhysicalType::Boolean => match bytes {

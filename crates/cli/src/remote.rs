@@ -52,7 +52,7 @@ pub(crate) fn file_stem(path: &Path) -> String {
     name.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether `path` is a URL with a pattern. In URLs of web servers a question mark is no wildcard.
+/// Whether `path` is a URL with a pattern. In URLs of web servers a question mark is not a wildcard.
 pub(crate) fn is_pattern(path: &Path) -> bool {
     url(path).is_some_and(|url| url.contains('*') || !url.starts_with("http") && url.contains(['?', '[']))
 }

@@ -34,7 +34,7 @@ impl ReportFile {
         }
         refuse_existing(path, inputs, overwrite.unwrap_or(true))?;
         if overwrite.is_none() && is_there(path) {
-            return Err(refuse(path, "is there already, and a report replaces no file"));
+            return Err(refuse(path, "already exists, and a report never replaces a file"));
         }
         Ok(ReportFile::File(create(path, overwrite.unwrap_or(false))?))
     }

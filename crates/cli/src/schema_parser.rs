@@ -28,7 +28,7 @@ pub(crate) fn text_or_file(text: &str) -> Result<String, Failure> {
         // Even the shortest schemas, such as `id int64` and `"id"int64`, are more than a word.
         let is_word = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c == '"');
         return match is_word {
-            true => Err(wrong(format!("no file is called {text:?}, and it is no schema"))),
+            true => Err(wrong(format!("no file is called {text:?}, and it is not a schema"))),
             false => Ok(text.to_owned()),
         };
     };
@@ -400,7 +400,7 @@ mod tests {
     fn a_word_is_a_file() {
         for text in ["columns.txt", "no/such/columns.txt", "id", "id,int64"] {
             let Failure::Usage(message) = read(text).unwrap_err() else { panic!("{text}: wrong usage") };
-            assert_eq!(message, format!("--schema: no file is called {text:?}, and it is no schema"));
+            assert_eq!(message, format!("--schema: no file is called {text:?}, and it is not a schema"));
         }
         assert_eq!(read("\"id\"int64").unwrap(), read("id int64").unwrap());
         assert!(text_or_file("").unwrap().is_empty());

@@ -260,7 +260,7 @@ mod unix {
 
     #[test]
     fn a_device_is_not_replaced() {
-        refused(Path::new("/dev/null"), "is no regular file");
+        refused(Path::new("/dev/null"), "is not a regular file");
     }
 
     /// A write fails in a child whose files may have no more than 64 blocks, and that is told by an error, not a signal.

@@ -67,7 +67,7 @@ impl DeclaredTable {
         &self.required_keys
     }
 
-    /// The listing table for a process that knows only DataFusion's tables: the text for null keys is no null there.
+    /// The listing table for a process that knows only DataFusion's tables: the text for null keys is not a null there.
     #[cfg(feature = "proto")]
     pub(crate) fn listed(&self) -> Result<ListingTable> {
         if self.keys.fields().is_empty() {

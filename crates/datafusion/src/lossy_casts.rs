@@ -13,7 +13,7 @@ use datafusion::logical_expr::expr::{
 };
 use datafusion::logical_expr::{Expr, ExprSchemable, Operator, cast, lit, try_cast};
 
-/// The cast by way of a type that DataFusion does not unwrap; `None` if the expression is no lossy cast. Casts are
+/// The cast by way of a type that DataFusion does not unwrap; `None` if the expression is not a lossy cast. Casts are
 /// rewritten everywhere, as filters on the columns of a view meet its casts later. The rewritten cast is slower.
 pub(crate) fn without_unwrapping(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
     use DataType::{Date32, Date64, Int64, Timestamp};

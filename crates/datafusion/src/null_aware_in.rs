@@ -1,7 +1,7 @@
 //! Three-valued `IN (SELECT ..)`: NULL where `x` or a row of the subquery is null, also inside of other conditions.
 //!
 //! QUIRK: DataFusion 55 handles NULL only where `NOT IN` is a condition by itself. Inside of others, `x NOT IN (SELECT ..) OR ..`, it takes
-//! NULL for false, and so the negation for true. Correlated subqueries, and an `x` that is no column, fail or lose NULL as well. Here such a
+//! NULL for false, and so the negation for true. Correlated subqueries, and an `x` that is not a column, fail or lose NULL as well. Here such a
 //! condition is rewritten to conditions that are never NULL.
 
 use arrow_schema::DataType;

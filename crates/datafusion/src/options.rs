@@ -41,7 +41,7 @@ impl FormatOptions {
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
         if key.starts_with("execution.") {
             return Err(refused(format!(
-                "{key} is no option of a statement: of those of execution, {KEEPS_KEYS} alone is one; SET datafusion.{key} is \
+                "{key} is not an option of a statement: of those of execution, {KEEPS_KEYS} alone is one; SET datafusion.{key} is \
                  for the session"
             )));
         }

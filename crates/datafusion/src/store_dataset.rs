@@ -195,7 +195,7 @@ impl fmt::Debug for FilesInStore {
 
 /// `scheme://authority`, and the path without the slash between them.
 fn split_url(url: &str) -> Result<(&str, &str)> {
-    let no_url = || DataFusionError::Plan(format!("{url} is no URL of a folder in a store"));
+    let no_url = || DataFusionError::Plan(format!("{url} is not a URL of a folder in a store"));
     let (scheme, rest) = url.split_once("://").ok_or_else(no_url)?;
     let authority = rest.find('/').unwrap_or(rest.len());
     let root = scheme.len() + "://".len() + authority;

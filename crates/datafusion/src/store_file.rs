@@ -104,7 +104,7 @@ impl StoreFile {
         self.check(&answer.meta).map_err(|error| error.at(start))?;
         let bytes = answer.bytes().await.map_err(|error| failed(error).at(start))?;
         if bytes.len() as u64 != wanted {
-            let message = format!("{wanted} bytes asked for, {} given", bytes.len());
+            let message = format!("requested {wanted} bytes, got {}", bytes.len());
             return Err(Error::new(ErrorKind::Io, message).at(start));
         }
         Ok(bytes)

@@ -206,7 +206,7 @@ pub(crate) fn text_of(buffer: &Buffer) -> String {
         let mut covered = 0;
         for x in 0..buffer.area.width {
             let symbol = buffer[(x, y)].symbol();
-            // The second half of a wide character is no cell of its own.
+            // The second half of a wide character is not a cell of its own.
             if covered == 0 {
                 line.push_str(symbol);
                 covered = width(symbol).saturating_sub(1);

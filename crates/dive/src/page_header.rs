@@ -11,7 +11,7 @@ pub(crate) fn explain_header(bytes: &[u8]) -> Vec<Explained> {
     let mut walk = Walk { cursor: Cursor::new(bytes, 0), out: Vec::new() };
     if walk.fields(&PAGE_HEADER, 0).is_none() {
         let at = walk.cursor.at.min(bytes.len());
-        let why = "What comes here is no field of a Thrift struct.";
+        let why = "What comes here is not a field of a Thrift struct.";
         walk.out.push(Explained::new(at, &bytes[at..], "?", "", why));
     }
     walk.out
@@ -149,7 +149,7 @@ static DATA_PAGE_V2: Known = Known {
     name: "DataPageHeaderV2",
     fields: &[
         Field(1, "num_values", Kind::Number, "Entries: values, nulls, and empty or absent lists."),
-        Field(2, "num_nulls", Kind::Number, "Entries that are no values."),
+        Field(2, "num_nulls", Kind::Number, "Entries that are not values."),
         Field(3, "num_rows", Kind::Number, "Rows: a page of version 2 begins and ends with a row."),
         Field(4, "encoding", Kind::Encoding, "How the values are encoded. Encodings.md;"),
         Field(5, "definition_levels_byte_length", Kind::Number, "Bytes of the definition levels."),

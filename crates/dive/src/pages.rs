@@ -89,7 +89,7 @@ impl Screen for Pages {
 
     fn about(&mut self, index: usize) -> String {
         match self.found.get(index) {
-            None => "No more pages can be found: what comes here is no page header, or there is no key. README.md, Error recovery.".to_owned(),
+            None => "No more pages can be found: what comes here is not a page header, or there is no key. README.md, Error recovery.".to_owned(),
             Some(start) if start.is_dictionary() => "The distinct values of this chunk. Encodings.md, Dictionary Encoding; parquet.thrift, DictionaryPageHeader.".to_owned(),
             Some(_) => "Levels and values of some rows. Enter explains its bytes, v shows its values. README.md, Data Pages; parquet.thrift, PageHeader.".to_owned(),
         }

@@ -85,7 +85,7 @@ fn fields(bytes: &[u8], at: usize, known: &'static Known) -> Vec<Entry> {
     loop {
         let start = cursor.at;
         let Some(head) = cursor.head(last) else {
-            out.push(rest(bytes, start, "What comes here is no field of a Thrift struct."));
+            out.push(rest(bytes, start, "What comes here is not a field of a Thrift struct."));
             return out;
         };
         let Some(head) = head else {
@@ -122,7 +122,7 @@ fn elements(bytes: &[u8], at: usize, kind: Option<&'static Kind>) -> Vec<Entry> 
     let mut cursor = Cursor::new(bytes, at);
     let mut out = Vec::new();
     let Some((wire, len)) = cursor.list() else {
-        return vec![rest(bytes, at, "What comes here is no list.")];
+        return vec![rest(bytes, at, "What comes here is not a list.")];
     };
     for i in 0..usize::try_from(len).unwrap_or(usize::MAX) {
         let start = cursor.at;
@@ -131,7 +131,7 @@ fn elements(bytes: &[u8], at: usize, kind: Option<&'static Kind>) -> Vec<Entry> 
             break;
         }
         if cursor.skip(wire).is_none() {
-            out.push(rest(bytes, start, "What comes here is no element of the list."));
+            out.push(rest(bytes, start, "What comes here is not an element of the list."));
             break;
         }
         out.push(Entry { name: Name::Element(i), start, value: start, end: cursor.at, wire, kind });

@@ -171,7 +171,7 @@ impl<'a> Cursor<'a> {
 }
 
 fn number(value: i64, kind: Option<&Kind>) -> String {
-    // Values beyond 32 bits are no members of an enumeration.
+    // Values beyond 32 bits are not members of an enumeration.
     let Ok(n) = i32::try_from(value) else { return value.to_string() };
     match kind {
         Some(Kind::PageType) => format!("{value}: {}", PageType(n)),

@@ -52,7 +52,7 @@ impl FileAccess {
     ) -> Result<Self> {
         let rest = prefix.split_once("://").map(|(_, rest)| rest);
         if !rest.is_some_and(|rest| rest.contains('/') && !rest.starts_with('/')) || !is_plain_url(prefix) {
-            let message = format!("{prefix} is no beginning of URLs, such as s3://bucket/folder/");
+            let message = format!("{prefix} is not a beginning of URLs, such as s3://bucket/folder/");
             return Err(Error::argument(message));
         }
         // A folder, so that /images does not allow /images-of-others.

@@ -19,7 +19,7 @@ impl FileAccess {
         let found = directory.canonicalize().map_err(|error| Error::io("a directory of FILE", error));
         let found = found.map_err(|error| error.in_file(directory.display().to_string()))?;
         if !found.is_dir() {
-            return Err(Error::argument(format!("{} is no directory", directory.display())));
+            return Err(Error::argument(format!("{} is not a directory", directory.display())));
         }
         self.local.directories.push(found);
         Ok(self)

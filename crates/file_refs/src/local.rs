@@ -62,7 +62,7 @@ impl LocalAccess {
         // A pipe would block forever, and a device has no end.
         let metadata = found.metadata().map_err(|error| Error::io(format!("FILE: {shown}"), error))?;
         if !metadata.is_file() {
-            return Err(Error::unsupported(format!("FILE: {shown} is no plain file")));
+            return Err(Error::unsupported(format!("FILE: {shown} is not a plain file")));
         }
         Ok(Arc::new(LocalFile::open(&found)?))
     }

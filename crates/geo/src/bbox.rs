@@ -27,7 +27,7 @@ impl BBox {
     /// Creates a box. Fails if a number is NaN, or if `ymin` is greater than `ymax`.
     pub fn new(xmin: f64, ymin: f64, xmax: f64, ymax: f64) -> Result<Self> {
         if xmin.is_nan() || xmax.is_nan() {
-            return Err(Error::argument("NaN is no edge of a box"));
+            return Err(Error::argument("NaN is not an edge of a box"));
         }
         Ok(BBox { x: (xmin, xmax), y: checked("y", ymin, ymax)?, z: None, m: None })
     }

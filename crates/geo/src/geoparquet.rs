@@ -78,8 +78,8 @@ impl GeoParquet {
     pub fn parse(text: &str) -> Result<Self> {
         match serde_json::from_str(text) {
             Ok(Value::Object(fields)) => Ok(GeoParquet { fields }),
-            Ok(_) => Err(Error::corrupt("GeoParquet's metadata is no object of JSON")),
-            Err(error) => Err(Error::corrupt(format!("GeoParquet's metadata is no JSON: {error}"))),
+            Ok(_) => Err(Error::corrupt("GeoParquet's metadata is not an object of JSON")),
+            Err(error) => Err(Error::corrupt(format!("GeoParquet's metadata is not JSON: {error}"))),
         }
     }
 
@@ -147,27 +147,27 @@ impl GeoParquet {
     pub fn problems(&self) -> Vec<String> {
         let mut out = Vec::new();
         match self.version() {
-            None => out.push("`version` is no string".to_owned()),
+            None => out.push("`version` is not a string".to_owned()),
             Some(version) if !has_known_major(version) => {
                 out.push(format!("version {version:?} is none that is known here"));
             }
             Some(_) => {}
         }
         match self.primary_column() {
-            None | Some("") => out.push("`primary_column` is no name".to_owned()),
+            None | Some("") => out.push("`primary_column` is not a name".to_owned()),
             Some(primary) if self.column(primary).is_none() => {
                 out.push(format!("primary column {primary:?} is not among `columns`"));
             }
             Some(_) => {}
         }
         match self.fields.get("columns").and_then(Value::as_object) {
-            None => out.push("`columns` is no object".to_owned()),
+            None => out.push("`columns` is not an object".to_owned()),
             Some(columns) if columns.is_empty() => out.push("`columns` has no column".to_owned()),
             Some(columns) => {
                 for (name, column) in columns {
                     let problems = match column.as_object() {
                         Some(fields) => GeoColumn { fields }.problems(self.is_native()),
-                        None => vec!["is no object".to_owned()],
+                        None => vec!["is not an object".to_owned()],
                     };
                     out.extend(problems.into_iter().map(|problem| format!("column {name:?}: {problem}")));
                 }
@@ -310,7 +310,7 @@ impl<'a> GeoColumn<'a> {
         let mut out = Vec::new();
         let geoarrow = ["point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"];
         match self.encoding() {
-            None => out.push("`encoding` is no string".to_owned()),
+            None => out.push("`encoding` is not a string".to_owned()),
             Some("WKB") => {}
             Some(encoding) if !is_native && geoarrow.contains(&encoding) => {}
             Some(encoding) => out.push(format!("encoding {encoding:?} is not known")),
@@ -325,7 +325,7 @@ impl<'a> GeoColumn<'a> {
                     out.push("a geometry type stands twice in `geometry_types`".to_owned());
                 }
             }
-            _ => out.push("`geometry_types` is no list".to_owned()),
+            _ => out.push("`geometry_types` is not a list".to_owned()),
         }
         let mut one_of = |name: &str, known: &[&str]| {
             if let Some(value) = self.fields.get(name)
@@ -342,7 +342,7 @@ impl<'a> GeoColumn<'a> {
         }
         let numbers = if is_native { "four, six or eight" } else { "four or six" };
         if self.fields.contains_key("bbox") && self.bbox().is_none_or(|bbox| bbox.len() == 8 && !is_native) {
-            out.push(format!("`bbox` is no list of {numbers} numbers"));
+            out.push(format!("`bbox` is not a list of {numbers} numbers"));
         } else if let Some(bbox) = self.bbox()
             && bbox[1] > bbox[bbox.len() / 2 + 1]
         {
@@ -355,10 +355,10 @@ impl<'a> GeoColumn<'a> {
         if let Some(Value::Object(crs)) = self.fields.get("crs")
             && !crs.get("name").is_some_and(Value::is_string)
         {
-            out.push("`crs` has no `name`, and so is no PROJJSON".to_owned());
+            out.push("`crs` has no `name`, and so is not PROJJSON".to_owned());
         }
         if self.fields.get("epoch").is_some_and(|epoch| !epoch.is_number()) {
-            out.push("`epoch` is no number".to_owned());
+            out.push("`epoch` is not a number".to_owned());
         }
         if let Some(covering) = self.fields.get("covering") {
             let names = ["xmin", "ymin", "xmax", "ymax"];

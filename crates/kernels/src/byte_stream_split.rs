@@ -14,7 +14,7 @@ pub fn split_streams(values: &[u8], width: usize, out: &mut Vec<u8>) {
     if width == 0 || values.is_empty() {
         return;
     }
-    assert!(values.len().is_multiple_of(width), "{} bytes are no values of {width}", values.len());
+    assert!(values.len().is_multiple_of(width), "{} bytes are not values of {width}", values.len());
     let n = values.len() / width;
     let start = out.len();
     out.resize(start + values.len(), 0);

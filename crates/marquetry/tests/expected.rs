@@ -105,7 +105,7 @@ const DEVIATIONS: [(&str, Deviation, &str); 16] = [
         Deviation::Int96,
         "milliseconds taken for seconds: year 53247",
     ),
-    ("tests/examples/varbinary_flba.parquet", Deviation::Elsewhere, "INT96 of zeros, which is no date"),
+    ("tests/examples/varbinary_flba.parquet", Deviation::Elsewhere, "INT96 of zeros, which is not a date"),
     ("testdata/unknown-type.parquet", Deviation::Elsewhere, "a value in a column of nulls only"),
     ("testdata/high-compression.parquet", Deviation::Elsewhere, "2,000,000 rows that are all the same"),
 ];

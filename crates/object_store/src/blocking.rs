@@ -173,7 +173,7 @@ impl BlockingObjectFile {
         for (request, part) in requests.into_iter().zip(parts) {
             let wanted = request.end - request.start;
             if part.len() as u64 != wanted {
-                let message = format!("{wanted} bytes asked for, {} given", part.len());
+                let message = format!("requested {wanted} bytes, got {}", part.len());
                 return Err(Error::new(ErrorKind::Io, message).at(request.start));
             }
             into.insert(request.start, part);

@@ -105,7 +105,7 @@ impl ObjectFile {
             match pieces.next().await {
                 Some(Ok(piece)) => {
                     if piece.len() > wanted - got {
-                        let message = format!("{wanted} bytes asked for, and the store gives more");
+                        let message = format!("requested {wanted} bytes, and the store returned more");
                         return Err(Error::new(ErrorKind::Io, message).at(range.start));
                     }
                     got += piece.len();
@@ -121,7 +121,7 @@ impl ObjectFile {
                     pieces = self.answer(version, place..range.end).await?.into_stream();
                 }
                 None => {
-                    let message = format!("{wanted} bytes asked for, {got} given");
+                    let message = format!("requested {wanted} bytes, got {got}");
                     return Err(Error::new(ErrorKind::Io, message).at(range.start));
                 }
             }

@@ -1,4 +1,4 @@
-//! Recognizes bytes between pages that are no page: bloom filters, checkpoints, metadata of chunks, indexes, zeros for
+//! Recognizes bytes between pages that are not a page: bloom filters, checkpoints, metadata of chunks, indexes, zeros for
 //! alignment. If there is nothing else between two pages, no page is lost there.
 
 use crate::window::Window;

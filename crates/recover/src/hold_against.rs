@@ -302,7 +302,7 @@ impl<'a> ChunkCheck<'a> {
             let mut scratch = [0; 8];
             let value = display_value(self.leaf, plain_value(values, at, &mut scratch));
             let logical = self.leaf.logical().map(ToString::to_string).unwrap_or_default();
-            self.forbidden = Some(format!("{value} is no {logical}"));
+            self.forbidden = Some(format!("{value} is not a valid {logical}"));
         }
         if let Some(bounds) = &mut seen.bounds {
             bounds.update(values, range.clone());

@@ -129,7 +129,7 @@ const JSON_KEYS: [&str; 5] =
     ["pandas", "geo", "parquet.avro.schema", "iceberg.schema", "org.apache.spark.sql.parquet.row.metadata"];
 const NOT_TEXT: &str = "they are not text in UTF-8: the footer may be damaged";
 const NO_ARROW_SCHEMA: &str =
-    "they are no schema of Arrow in base64, or a damaged one: the footer may be damaged";
+    "they are not a schema of Arrow in base64, or a damaged one: the footer may be damaged";
 const OTHER_FIELDS: &str =
     "the schema of Arrow has not a field for each of the file's: one of them may be damaged";
 const FINER_UNITS: &str =
@@ -137,4 +137,4 @@ const FINER_UNITS: &str =
 const ONE_DAMAGED: &str = "one of both may be damaged";
 const NO_ZONE: &str =
     "no such zone is known here: the footer may be damaged, and readers that look it up fail";
-const NO_JSON: &str = "they are no JSON: the footer may be damaged";
+const NO_JSON: &str = "they are not JSON: the footer may be damaged";

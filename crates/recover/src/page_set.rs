@@ -115,7 +115,7 @@ impl<'a> PageSet<'a> {
             let is_damaged = pages.iter().any(|page| page.evidence == PageEvidence::Damaged);
             match chunk.map_err(|error| error.in_column(leaf.dotted().clone())) {
                 Err(error) if error.stops_reading() => Err(error),
-                // Without an anchor, a damaged page is no evidence.
+                // Without an anchor, a damaged page is not evidence.
                 Err(error) if !(is_damaged && is_anchored) => Err(error),
                 chunk => Ok(chunk),
             }

@@ -48,13 +48,13 @@ pub(crate) fn statistics_contradiction(
 pub(crate) fn malformed(order: SortOrder, bounds: [(&str, Option<&[u8]>); 2]) -> Option<String> {
     let is_value = |bound: &[u8]| order.compare(bound, bound).is_some() || order.is_nan(bound);
     let mut wrong = bounds.into_iter().filter(|(_, bound)| bound.is_some_and(|bound| !is_value(bound)));
-    wrong.next().map(|(name, _)| format!("{name} is no value of the column"))
+    wrong.next().map(|(name, _)| format!("{name} is not a value of the column"))
 }
 
 /// Returns what geospatial statistics get wrong. Boxes that curves may exceed are not compared.
 pub(crate) fn geospatial_contradiction(said: &GeospatialStatistics, seen: &GeoBounds) -> Option<String> {
     let Some(actual) = seen.finish() else {
-        return (!seen.is_empty()).then(|| "there are values that are no geometries".to_owned());
+        return (!seen.is_empty()).then(|| "there are values that are not geometries".to_owned());
     };
     if let (Some(said), Some(actual)) = (&said.bbox, &actual.bbox) {
         if [said.xmin, said.xmax, said.ymin, said.ymax].iter().any(|side| side.is_nan()) {

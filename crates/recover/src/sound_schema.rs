@@ -74,7 +74,7 @@ fn sound_elements(metadata: &ParquetMetaData) -> (Vec<SchemaElement>, Vec<Doubt>
     let mut leaves = metadata.schema().columns().iter();
     let mut path = Vec::new();
     for i in 1..elements.len() {
-        // An element whose last field was the element before this one is no ancestor of this one.
+        // An element whose last field was the element before this one is not an ancestor of this one.
         while path.last().is_some_and(|(_, fields)| *fields == 0) {
             path.pop();
         }
@@ -159,7 +159,7 @@ fn check_annotations(element: &mut SchemaElement, physical: Option<PhysicalType>
     let has_digits =
         [element.scale, element.precision].iter().any(|number| number.is_some_and(|number| number != 0));
     if has_digits && !is_decimal && !is_wrong.contains(&true) {
-        doubts.push(Doubt::new(format!("{name} is no decimal"), HAS_DIGITS));
+        doubts.push(Doubt::new(format!("{name} is not a decimal"), HAS_DIGITS));
     }
     if let (Some(newer), Some(older)) = (newer, older)
         && !agree(&newer, &older)

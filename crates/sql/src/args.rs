@@ -95,7 +95,10 @@ impl CommandLine {
                 Some("jsonl" | "ndjson" | "json") => Ok(Format::Jsonl),
                 Some("arrow" | "feather" | "ipc") => Ok(Format::Arrow),
                 Some("parquet") => Ok(Format::Parquet),
-                _ => Err(format!("the name {} says no format: say by --format which it is", path.display())),
+                _ => Err(format!(
+                    "the extension of {} names no known format: give one with --format",
+                    path.display()
+                )),
             },
         }
     }

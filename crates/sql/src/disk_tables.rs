@@ -42,7 +42,7 @@ pub(crate) async fn on_disk(
     match FilesTable::try_new(path.clone(), files_at, format, session, use_of).await {
         Ok(table) => Ok(Lookup::table(table)),
         Err(error) if is_for_datasets(&error) => {
-            // Keys in the path that was named are no columns, as in the table above.
+            // Keys in the path that was named are not columns, as in the table above.
             let files = move || Ok(Dataset::open([&path]).map_err(of)?.partitions(false));
             let table = spawn_blocking(move || union_for(use_of, files)).await.map_err(joined)??;
             Ok(Lookup::table(table))

@@ -87,7 +87,7 @@ fn exact_target(name: &str) -> Result<Option<String>> {
         return match (url.query().or(url.fragment()), url.scheme()) {
             (None, _) | (_, "http" | "https") => Ok(None),
             (Some(_), _) => Err(DataFusionError::Plan(format!(
-                "in the URL {}, what stands behind ? or # is no part of the name of a file: write ? as %3F, and # as %23",
+                "in the URL {}, what stands behind ? or # is not part of the name of a file: write ? as %3F, and # as %23",
                 url_without_secrets(name)
             ))),
         };
@@ -96,8 +96,8 @@ fn exact_target(name: &str) -> Result<Option<String>> {
         return Ok(None);
     }
     let is_folder = path.is_dir() || name.ends_with(std::path::is_separator);
-    let url =
-        url(path, is_folder).ok_or_else(|| DataFusionError::Plan(format!("{name} is no path of a file")))?;
+    let url = url(path, is_folder)
+        .ok_or_else(|| DataFusionError::Plan(format!("{name} is not a path of a file")))?;
     Ok(Some(url.into()))
 }
 

@@ -222,7 +222,7 @@ impl TableProvider for FilesTable {
             return folder.insert_into(state, input, insert_op);
         }
         let message = format!(
-            "{} is no folder: rows are added to a folder, as new files, or written to a file by COPY (..) TO",
+            "{} is not a folder: rows are added to a folder, as new files, or written to a file by COPY (..) TO",
             self.path.display()
         );
         async move { Err(DataFusionError::Plan(message)) }.boxed()

@@ -93,7 +93,7 @@ impl UrlTableFactory for FolderTables {
             session.and_then(|session| session.read().as_any().downcast_ref::<SessionState>().cloned());
         async move {
             let Some(state) = state else {
-                return Err(DataFusionError::Plan(format!("{name}: the session is at its end")));
+                return Err(DataFusionError::Plan(format!("{name}: the session has ended")));
             };
             let use_of = self.use_of(self.stays.load(Ordering::Relaxed));
             match found(name, state, use_of).await? {

@@ -25,7 +25,7 @@ pub(crate) async fn to_stdout(frame: DataFrame, format: Format) -> Result<bool> 
     let stdout = std::io::stdout();
     let is_terminal = stdout.is_terminal();
     if is_terminal && format == Format::Arrow {
-        return Err(DataFusionError::Plan("Arrow is no text: say by --output where it is to go".to_owned()));
+        return Err(DataFusionError::Plan("Arrow is a binary format: give a file with --output".to_owned()));
     }
     let mut pipe = Pipe { out: stdout, is_closed: false };
     // Control characters would steer a terminal.

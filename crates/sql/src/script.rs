@@ -81,12 +81,13 @@ async fn give(ctx: &SessionContext, frame: DataFrame, args: &CommandLine) -> Res
     let is_read = |()| true;
     match (args.format().map_err(DataFusionError::Plan)?, &args.output) {
         (Format::Parquet, Some(_)) if args.cluster().is_some() => Err(DataFusionError::Plan(
-            "rows of a cluster do not go to a Parquet file by --output: have the cluster write it, by COPY (..) TO".to_owned(),
+            "--output cannot write Parquet from a cluster: let the cluster write the file, with COPY (..) TO"
+                .to_owned(),
         )),
         (Format::Parquet, Some(path)) => format::parquet(ctx, frame, path).await.map(is_read),
-        (Format::Parquet, None) => {
-            Err(DataFusionError::Plan("Parquet is written to a file: say which by --output".to_owned()))
-        }
+        (Format::Parquet, None) => Err(DataFusionError::Plan(
+            "Parquet is not written to standard output: give a file with --output".to_owned(),
+        )),
         (format, Some(path)) => format::to_file(frame, format, path, args.overwrite).await.map(is_read),
         (format, None) => format::to_stdout(frame, format).await,
     }
@@ -98,7 +99,7 @@ pub(crate) fn check_output(args: &CommandLine) -> Result<()> {
     match &args.output {
         // A symbolic link to nothing exists, too.
         Some(path) if !args.overwrite && path.symlink_metadata().is_ok() => Err(DataFusionError::Plan(
-            format!("{} is there already; --overwrite replaces it", path.display()),
+            format!("{} already exists; use --overwrite to replace it", path.display()),
         )),
         _ => Ok(()),
     }

@@ -84,7 +84,7 @@ pub(crate) async fn run(ctx: &SessionContext, args: &CommandLine) -> Result<bool
     if let Some(history) = &history
         && let Err(error) = editor.save_history(history)
     {
-        eprintln!("the history was not kept: {error}");
+        eprintln!("cannot save the history: {error}");
     }
     Ok(is_read)
 }

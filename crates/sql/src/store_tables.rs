@@ -32,7 +32,7 @@ pub(crate) async fn in_store(
     let runtime = session.runtime_env();
     let other = || Ok(Lookup::Other(url.to_owned()));
     let is_web = url.starts_with("http");
-    // A query or fragment in the URL of a web server is no part of a name.
+    // A query or fragment in the URL of a web server is not part of a name.
     let path = Path::new(if is_web { url.split(['?', '#']).next().unwrap_or(url) } else { url });
     let is_pattern = has_wildcards(path);
     let is_file = is_named_parquet(path) && !url.ends_with('/');
@@ -82,7 +82,7 @@ pub(crate) async fn in_store(
     if is_other {
         return other();
     }
-    // Keys in the URL that was named are no columns.
+    // Keys in the URL that was named are not columns.
     let files = files.partitions(false);
     if is_pattern {
         return refresh(false, objects).union_by_name(files).await;

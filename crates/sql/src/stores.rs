@@ -63,7 +63,7 @@ impl ObjectStoreRegistry for Stores {
 fn connect(url: &Url, environment: impl Iterator<Item = (String, String)>) -> Result<Arc<dyn ObjectStore>> {
     if !SCHEMES.contains(&url.scheme()) {
         return Err(DataFusionError::Plan(format!(
-            "{}:// is no URL of a file: it may begin with {}://",
+            "{}:// is not a URL of a file: it may begin with {}://",
             url.scheme(),
             SCHEMES.join("://, ")
         )));
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(store("s3://bucket/", &keys).unwrap(), "AmazonS3(bucket)");
         assert_eq!(store("http://localhost:2/", &[]).unwrap(), "HttpStore");
         let error = store("ftp://host/", &[]).unwrap_err().to_string();
-        assert!(error.contains("ftp:// is no URL of a file: it may begin with file://, s3://"), "{error}");
+        assert!(error.contains("ftp:// is not a URL of a file: it may begin with file://, s3://"), "{error}");
     }
 
     #[test]

@@ -113,14 +113,14 @@ fn files_are_replaced_only_when_that_is_said() {
         std::fs::write(&file, "mine").unwrap();
         let (code, message) = failure(&["select 1 as n", "-o", &file]);
         assert_eq!(code, 2);
-        assert!(message.contains("is there already; --overwrite replaces it"), "{message}");
+        assert!(message.contains("already exists; use --overwrite to replace it"), "{message}");
         assert_eq!(std::fs::read(&file).unwrap(), b"mine");
         stdout(&["select 1 as n", "-o", &file, "--overwrite"]);
         assert_ne!(std::fs::read(&file).unwrap(), b"mine");
     }
     let (code, message) = failure(&["select 1", "-o", &text(&folder.path().join("rows.xlsx"))]);
     assert_eq!(code, 2);
-    assert!(message.contains("say by --format"), "{message}");
+    assert!(message.contains("give one with --format"), "{message}");
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn who_is_at_fault_is_the_exit_code() {
         (vec!["select * from 'missing.parquet'"], 2, "missing.parquet"),
         (vec!["select 1", "--format", "parquet"], 2, "--output"),
         (vec!["-f", "missing.sql"], 1, "missing.sql"),
-        (vec!["select 1", "--memory-limit", "much"], 2, "is no unit"),
+        (vec!["select 1", "--memory-limit", "much"], 2, "is not a unit"),
     ] {
         let (found, message) = failure(&arguments);
         assert_eq!(found, code, "{arguments:?}: {message}");

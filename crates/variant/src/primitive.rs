@@ -158,7 +158,7 @@ pub(crate) fn write_primitive(value: &Value<'_>, out: &mut Vec<u8>) -> Result<()
 
 fn write_decimal(code: u8, number: &Decimal, size: usize, out: &mut Vec<u8>) -> Result<()> {
     if number.scale > MAX_SCALE || number.unscaled.unsigned_abs() >= 10_u128.pow(most_digits(size)) {
-        return Err(Error::argument(format!("{number} is no variant decimal of {size} bytes")));
+        return Err(Error::argument(format!("{number} is not a variant decimal of {size} bytes")));
     }
     out.extend_from_slice(&[PRIMITIVE | code << 2, number.scale]);
     out.extend_from_slice(&number.unscaled.to_le_bytes()[..size]);

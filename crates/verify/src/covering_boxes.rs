@@ -127,7 +127,7 @@ fn number(batch: &ColumnBatch, row: usize) -> Option<Bound> {
 /// Whether a geometry has no position at all.
 fn is_empty(wkb: &[u8]) -> bool {
     let mut is_empty = true;
-    // Bytes that are no geometry have other findings.
+    // Bytes that are not a geometry have other findings.
     _ = positions(wkb, |[x, y, ..]| is_empty &= x.is_nan() && y.is_nan());
     is_empty
 }
@@ -138,7 +138,7 @@ fn outside(wkb: &[u8], x: (Bound, Bound), y: (Bound, Bound)) -> Option<String> {
     let is_wrapped = x.0.value() > x.1.value();
     let is_in = |(min, max): (Bound, Bound), number: f64| min.is_at_most(number) && max.is_at_least(number);
     let mut found = None;
-    // Bytes that are no geometry have other findings.
+    // Bytes that are not a geometry have other findings.
     _ = positions(wkb, |[at_x, at_y, ..]| {
         let is_in_x = match is_wrapped {
             true => x.0.is_at_most(at_x) || x.1.is_at_least(at_x),

@@ -162,7 +162,7 @@ fn check_values(
     let Some(bounds) = bounds.as_ref().filter(|bounds| !bounds.is_empty()) else { return };
     let Some(actual) = bounds.finish() else {
         return findings
-            .add(&VALUES, place.clone(), || "a value is no geometry in well-known binary".to_owned());
+            .add(&VALUES, place.clone(), || "a value is not a geometry in well-known binary".to_owned());
     };
     if let Some(said) = of.geometry_types() {
         let names = actual.geospatial_types.iter().flatten().filter_map(|code| code_name(*code));

@@ -91,7 +91,7 @@ use std::sync::Arc;
 
 /// Verifies a file.
 ///
-/// The report lists violations, even if the file is no Parquet file at all. Fails only if the source cannot be read, if
+/// The report lists violations, even if the file is not a Parquet file at all. Fails only if the source cannot be read, if
 /// an option names an unknown rule, or if [`Limits::cancel`](marquetry_base::Limits::cancel) was cancelled.
 ///
 /// ```

@@ -202,11 +202,12 @@ fn number(key: &str, value: &Value) -> Result<u64, String> {
         }
         _ => None,
     };
-    number.ok_or_else(|| format!("{key} is no number that is not negative, and no size such as \"256MiB\""))
+    number
+        .ok_or_else(|| format!("{key} is not a number that is not negative, and no size such as \"256MiB\""))
 }
 
 fn subtable<'a>(key: &str, value: &'a Value) -> Result<&'a Table, String> {
-    value.as_table().ok_or_else(|| format!("{key} is no table"))
+    value.as_table().ok_or_else(|| format!("{key} is not a table"))
 }
 
 fn truth(key: &str, value: &Value) -> Result<bool, String> {
@@ -217,7 +218,7 @@ fn texts(key: &str, value: &Value) -> Result<Vec<String>, String> {
     let list = value.as_array().and_then(|list| {
         list.iter().map(|text| text.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
     });
-    list.ok_or_else(|| format!("{key} is no list of texts"))
+    list.ok_or_else(|| format!("{key} is not a list of texts"))
 }
 
 fn one_of<T: Copy>(key: &str, value: &Value, values: &[(&str, T)]) -> Result<T, String> {
@@ -286,10 +287,13 @@ mod tests {
         for (text, said) in [
             ("level = 'deep'\nfail = = 1", "line 2: no TOML: "),
             ("# ours\nlevl = 'deep'", "line 2: levl is nothing"),
-            ("level = 'deep'\n\n[limits]\nstatistics = true\ncodecs = 'zstd'", "line 5: codecs is no list"),
+            (
+                "level = 'deep'\n\n[limits]\nstatistics = true\ncodecs = 'zstd'",
+                "line 5: codecs is not a list",
+            ),
             ("[limits]\ncolumns = {\n  max = 'x' }", "line 2: columns.max"),
             ("[severity]\npage = 'off'\nno-rule = 'off'", "line 3: "),
-            ("severity = 1", "line 1: severity is no table"),
+            ("severity = 1", "line 1: severity is not a table"),
             ("level = 'deep'\nlimits.rows = 1", "line 2: rows is nothing"),
         ] {
             let error = text.parse::<LintProfile>().unwrap_err();

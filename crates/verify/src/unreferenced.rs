@@ -11,7 +11,7 @@ const FILE: Rule = rule(
     "unreferenced-file",
     Severity::Suspicious,
     Level::Default,
-    "No other file ends, with a footer of its own, where the next one begins: files put one behind the other are no file",
+    "No other file ends, with a footer of its own, where the next one begins: files put one behind the other are not a file",
     "README.md, File format",
 );
 

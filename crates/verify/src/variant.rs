@@ -127,7 +127,7 @@ impl<'a> Checks<'a, '_> {
         self.path.push(node.name());
         match node.kind() {
             NodeKind::Group(fields) => self.group(fields, false),
-            NodeKind::Leaf(_) => self.add(&TYPED, "it is no group of value and typed_value".to_owned()),
+            NodeKind::Leaf(_) => self.add(&TYPED, "it is not a group of value and typed_value".to_owned()),
         }
         self.path.pop();
     }

@@ -222,7 +222,7 @@ class ParquetDataset:
     def equals(self, other: ParquetDataset) -> bool:
         """Returns whether both have the same files, schema and filters."""
         if not isinstance(other, ParquetDataset):
-            raise TypeError("'other' is no ParquetDataset")
+            raise TypeError("'other' is not a ParquetDataset")
         ours, theirs = self._expression, other._expression
         if ours is None or theirs is None:
             are_same = ours is theirs

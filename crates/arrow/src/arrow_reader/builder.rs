@@ -39,7 +39,7 @@ pub struct ParquetRecordBatchReaderBuilder<T> {
     /// The predicate bound to the file's schema, once it was needed.
     bound: OnceLock<BoundPredicate>,
     filter: Option<RowFilter>,
-    /// Predicates over arrays, for reads in which damage is no error.
+    /// Predicates over arrays, for reads in which damage is not an error.
     salvage_filters: Vec<Box<dyn ArrowPredicate>>,
     threads: usize,
     executor: SharedExecutor,
@@ -50,7 +50,7 @@ pub struct ParquetRecordBatchReaderBuilder<T> {
 }
 
 impl<T: ChunkReader> ParquetRecordBatchReaderBuilder<T> {
-    /// Reads the footer. Fails if the file is no Parquet file, if its footer is damaged, or if its footer is encrypted.
+    /// Reads the footer. Fails if the file is not a Parquet file, if its footer is damaged, or if its footer is encrypted.
     pub fn try_new(reader: T) -> Result<Self> {
         Self::try_new_with_options(reader, ArrowReaderOptions::default())
     }
@@ -245,7 +245,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// columns, each thread reads row groups of its own, up to 256 MiB ahead.
     ///
     /// One thread reads everything if a [`RowFilter`] is not [pure](super::ArrowPredicate::fork), if a predicate or
-    /// selection is combined with a limit or an offset, if damage is no error, or if the source has expensive requests.
+    /// selection is combined with a limit or an offset, if damage is not an error, or if the source has expensive requests.
     /// If [`Limits::memory`](marquetry_base::Limits::memory) is set, half of what is left of it bounds the number of
     /// threads, and an eighth bounds how far ahead they read. A build without the feature `threads` uses one thread.
     ///

@@ -44,7 +44,7 @@ pub(super) fn fit(
             let (source, metadata) = (source.clone(), metadata.clone());
             ColumnReader::new(source, metadata, row_groups, index, target.clone(), page_options.clone())
         };
-        // Where damage is no error, each row group is read by itself, so that a damaged one is read as far as possible.
+        // Where damage is not an error, each row group is read by itself, so that a damaged one is read as far as possible.
         let at_once = match options.on_corrupt {
             OnCorrupt::Fail => row_groups.len().max(1),
             _ => 1,

@@ -73,7 +73,7 @@ impl LossReport {
     }
 }
 
-/// Returns the error for a choice of rows in a read where damage is no error.
+/// Returns the error for a choice of rows in a read where damage is not an error.
 #[cold]
 pub(crate) fn no_choice_of_rows() -> Error {
     Error::argument(

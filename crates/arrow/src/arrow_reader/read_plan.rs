@@ -18,6 +18,6 @@ pub(super) struct ReadPlan {
     pub(super) counters: Arc<ReadCounters>,
     /// Whether the row groups are counted elsewhere.
     pub(super) is_part: bool,
-    /// Set only where damage is no error. Offset and limit then count matching rows.
+    /// Set only where damage is not an error. Offset and limit then count matching rows.
     pub(super) predicate: Option<BoundPredicate>,
 }

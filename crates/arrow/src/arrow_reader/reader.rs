@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// column, or if the dictionaries of several row groups together may be too large for keys of 8 or 16 bits. Run-end
 /// encoded columns with 16-bit run ends limit batches to 32,767 rows.
 ///
-/// If [`OnCorrupt`] is not `Fail`, damage is no error, and [`loss_report`](Self::loss_report) lists what is missing.
+/// If [`OnCorrupt`] is not `Fail`, damage is not an error, and [`loss_report`](Self::loss_report) lists what is missing.
 /// Batches then end with row groups, an offset counts rows of the file, and a limit counts rows that are returned. With
 /// a predicate as well, an offset counts rows that match, a lost value is null to the predicate, and the report covers
 /// all rows that were read, matching or not.
@@ -66,7 +66,7 @@ pub struct ParquetRecordBatchReader {
     prefetch: Option<SequentialPrefetch>,
     /// Set unless damage is an error.
     salvage: Option<SalvageReader>,
-    /// The predicate of a read in which damage is no error.
+    /// The predicate of a read in which damage is not an error.
     filter: Option<SalvageFilter>,
     /// The predicates over arrays of such a read.
     array_filter: Option<SalvageArrayFilter>,
@@ -147,7 +147,7 @@ impl ParquetRecordBatchReader {
         let prefetch = RemoteSource::of(&source, &metadata, options).map(|remote| {
             SequentialPrefetch::new(remote, leaves(&roots).collect(), &plan.row_groups, end as u64)
         });
-        // Threads do not help if pages are fetched one after the other. They do not support reads in which damage is no error.
+        // Threads do not help if pages are fetched one after the other. They do not support reads in which damage is not an error.
         let is_parallel = prefetch.is_none() && options.on_corrupt == OnCorrupt::Fail;
         let memory = &options.limits.memory;
         let held_by_all = || memory_of(&metadata, leaves(&roots), plan.batch_size);
@@ -220,7 +220,7 @@ impl ParquetRecordBatchReader {
         self
     }
 
-    /// Sets a filter over arrays, for a read in which damage is no error.
+    /// Sets a filter over arrays, for a read in which damage is not an error.
     pub(super) fn filtered_by(mut self, filter: SalvageArrayFilter) -> Self {
         self.array_filter = Some(filter);
         self

@@ -143,7 +143,7 @@ impl<'a> StatisticsConverter<'a> {
         StatisticsConverter { is_repaired, ..self }
     }
 
-    /// Returns the column's number among the leaves of the file's schema; `None` if the file lacks it, or if it is no leaf.
+    /// Returns the column's number among the leaves of the file's schema; `None` if the file lacks it, or if it is not a leaf.
     pub fn parquet_column_index(&self) -> Option<usize> {
         self.column.as_ref().map(|column| column.number)
     }

@@ -7,7 +7,7 @@
 //!
 //! **What a typed column proves.** Let a path be shredded, and let its typed column `t` have exactly the compared type.
 //! A row's value is in `t`, or in one of the `value` columns on the way, the residuals. If `t` is not null, the value
-//! is there, because neither a value that is no object, nor a field, may be in both. So for any condition that is false
+//! is there, because neither a value that is not an object, nor a field, may be in both. So for any condition that is false
 //! of NULL:
 //!
 //! ```text

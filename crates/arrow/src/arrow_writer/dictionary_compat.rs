@@ -24,7 +24,7 @@ pub(super) fn keep_dictionaries_readable(arrow_schema: &ArrowSchema, columns: &m
     }
 }
 
-/// Appends for each leaf below a field whether it is an ordered dictionary; `None` if it is no dictionary.
+/// Appends for each leaf below a field whether it is an ordered dictionary; `None` if it is not a dictionary.
 fn note_leaves(field: &Field, leaves: &mut Vec<Option<bool>>) {
     match field.data_type() {
         DataType::Struct(fields) => fields.iter().for_each(|field| note_leaves(field, leaves)),

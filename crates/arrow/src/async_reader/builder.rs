@@ -55,7 +55,7 @@ pub struct ParquetRecordBatchStreamBuilder<T> {
 impl<T: AsyncSource + 'static> ParquetRecordBatchStreamBuilder<T> {
     /// Reads the footer, see [`ArrowReaderMetadata::load_async`].
     ///
-    /// Fails if the source fails, if the file is no Parquet file, or if its footer is damaged or encrypted.
+    /// Fails if the source fails, if the file is not a Parquet file, or if its footer is damaged or encrypted.
     pub async fn new(input: T) -> Result<Self> {
         Self::new_with_options(input, ArrowReaderOptions::default()).await
     }
@@ -249,7 +249,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
     /// - a row group does not exist, or the batch size is 0,
     /// - the options request [`Int96Unit::Auto`] and an INT96 column is read: use [`build_fitting`](Self::build_fitting),
     /// - the predicate does not fit the schema, or the file cannot be read as the wanted schema,
-    /// - damage is no error, and rows are chosen: nobody could say any more which rows those are.
+    /// - damage is not an error, and rows are chosen: nobody could say any more which rows those are.
     pub fn build(mut self) -> Result<ParquetRecordBatchStream<T>> {
         let (schema, adapter) = self.made()?;
         let has_rows = self.limit != Some(0);
@@ -266,7 +266,7 @@ impl<T> ParquetRecordBatchStreamBuilder<T> {
         if !has_rows {
             jobs.clear();
         }
-        // If damage is no error, an offset counts rows of the file, and a limit counts rows that are returned.
+        // If damage is not an error, an offset counts rows of the file, and a limit counts rows that are returned.
         let rest = if scan.salvages() { (0, rest.1) } else { rest };
         let is_known = !scan.filter.has_filter() && !scan.salvages() || rest == (0, NO_LIMIT);
         // Prefetched data must leave room for the data that is needed now.

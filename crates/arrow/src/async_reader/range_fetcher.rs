@@ -49,13 +49,13 @@ impl<S: AsyncSource + ?Sized> RangeFetcher<'_, S> {
         let parts = Span::fetch(requests.len(), bytes).instrument(read).await?;
         self.counters.fetched(requests.len(), bytes, start);
         if parts.len() != requests.len() {
-            let message = format!("{} parts of the file asked for, {} given", requests.len(), parts.len());
+            let message = format!("requested {} ranges of the file, got {}", requests.len(), parts.len());
             return Err(Error::new(ErrorKind::Io, message));
         }
         for (request, part) in requests.into_iter().zip(parts) {
             let wanted = request.end - request.start;
             if part.len() as u64 != wanted {
-                let message = format!("{wanted} bytes asked for, {} given", part.len());
+                let message = format!("requested {wanted} bytes, got {}", part.len());
                 return Err(Error::new(ErrorKind::Io, message).at(request.start));
             }
             buffered.insert(request.start, part);

@@ -53,7 +53,7 @@ enum RowChoice {
         rows: RowMask,
         limit: usize,
     },
-    /// If damage is no error: the undamaged rows from `first` on, at most `limit`.
+    /// If damage is not an error: the undamaged rows from `first` on, at most `limit`.
     Whole {
         first: usize,
         limit: usize,
@@ -128,7 +128,7 @@ impl StreamScan {
         Ok(FetchedRowGroup { row_group, part, given: 0, batches: 0, again: 0, passed, buffered, reader })
     }
 
-    /// Returns whether damage is no error.
+    /// Returns whether damage is not an error.
     pub(super) fn salvages(&self) -> bool {
         self.metadata.options.on_corrupt != OnCorrupt::Fail
     }
@@ -145,7 +145,7 @@ impl StreamScan {
     }
 
     /// Creates a reader that decodes the rows of `part` from the buffer. It skips the first `given` rows, unless damage
-    /// is no error.
+    /// is not an error.
     fn reader(
         &self,
         row_group: usize,

@@ -31,7 +31,7 @@ impl RowGroupReader {
         self.group.row_group()
     }
 
-    /// Returns how many rows it has; `None` if that is known only after reading, where damage is no error.
+    /// Returns how many rows it has; `None` if that is known only after reading, where damage is not an error.
     pub fn num_rows(&self) -> Option<u64> {
         self.rows
     }

@@ -136,7 +136,7 @@ impl<T> ParquetRecordBatchStream<T> {
     ///
     /// Fails as polling the stream does, and then the stream ends. Also fails with
     /// [`ErrorKind::Argument`](marquetry_base::ErrorKind::Argument) if there is a limit and the row count is known only
-    /// after reading. That is so if damage is no error, or if the predicate is evaluated while batches are read, which
+    /// after reading. That is so if damage is not an error, or if the predicate is evaluated while batches are read, which
     /// an earlier poll of the stream may have begun.
     pub async fn next_row_group(&mut self) -> Result<Option<RowGroupReader>> {
         let group = std::future::poll_fn(|cx| {

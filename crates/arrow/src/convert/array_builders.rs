@@ -42,7 +42,7 @@ pub(super) fn primitive(
     }
     arrow_array::downcast_primitive! {
         to => (array_of),
-        _ => Err(Error::argument(format!("{to} is no primitive type")))
+        _ => Err(Error::argument(format!("{to} is not a primitive type")))
     }
 }
 

@@ -63,7 +63,7 @@ fn wide(values: &Values) -> Result<Vec<i128>> {
         Values::Fixed(values) => (0..values.len()).map(|i| wide_bytes(values.get(i))).collect(),
         Values::Bytes(views) => wide_views(views),
         Values::Offsets(strings) => strings.iter().map(wide_bytes).collect(),
-        Values::Bit(_) => Err(Error::argument("BOOLEAN values are no decimals")),
+        Values::Bit(_) => Err(Error::argument("BOOLEAN values are not decimals")),
     }
 }
 

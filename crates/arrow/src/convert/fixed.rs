@@ -23,7 +23,7 @@ pub(super) fn into_array(values: FixedLenBytes, nulls: Option<NullBuffer>, width
 pub(super) fn half_floats(values: &FixedLenBytes, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let bytes = values.as_bytes();
     let (halves, []) = bytes.as_chunks::<2>() else {
-        return Err(Error::argument(format!("values of {} bytes are no FLOAT16", values.width())));
+        return Err(Error::argument(format!("values of {} bytes are not FLOAT16", values.width())));
     };
     let bits: Vec<u16> = halves.iter().map(|&value| u16::from_le_bytes(value)).collect();
     primitive(Buffer::from_vec(bits), values.len(), nulls, &DataType::Float16)

@@ -33,7 +33,7 @@ pub(super) fn timestamps(
     unit: TimeUnit,
 ) -> Result<Vec<i64>> {
     let Some(blocks) = values.blocks::<12>() else {
-        return Err(Error::argument(format!("values of {} bytes are no timestamps", values.width())));
+        return Err(Error::argument(format!("values of {} bytes are not timestamps", values.width())));
     };
     let mut out = Vec::with_capacity(values.len());
     for values in blocks {

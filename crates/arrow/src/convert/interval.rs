@@ -45,7 +45,7 @@ fn buffer<T: ArrowNativeType>(
     make: impl Fn(Parts) -> (u32, T),
 ) -> Result<Buffer> {
     let Some(blocks) = values.blocks::<12>() else {
-        return Err(Error::argument(format!("values of {} bytes are no intervals", values.width())));
+        return Err(Error::argument(format!("values of {} bytes are not intervals", values.width())));
     };
     let mut out = Vec::with_capacity(values.len());
     for block in blocks {
@@ -73,7 +73,7 @@ fn parts(bytes: &[u8; 12]) -> Parts {
 
 #[cold]
 fn inexact([months, days, millis]: Parts, what: &str) -> Error {
-    Error::limit(format!("{months} months, {days} days, {millis} ms are no interval {what}"))
+    Error::limit(format!("{months} months, {days} days, {millis} ms are not an interval {what}"))
 }
 
 /// Appends the picked intervals of any unit. Fails on one with negative parts, with a fraction of a millisecond, or

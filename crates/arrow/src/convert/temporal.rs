@@ -79,7 +79,7 @@ fn rescale(mut values: Vec<i64>, from: TimeUnit, to: TimeUnit) -> Result<Vec<i64
         let divisor = per_from / per_to;
         if let Some(value) = values.iter().find(|&&value| value % divisor != 0) {
             return Err(Error::argument(format!(
-                "{value} {from:?}s are no whole {to:?}s; read the column in a finer unit, or without the stored Arrow schema"
+                "{value} {from:?}s are not whole {to:?}s; read the column in a finer unit, or without the stored Arrow schema"
             )));
         }
         values.iter_mut().for_each(|value| *value /= divisor);
@@ -103,7 +103,7 @@ pub(super) fn days_from(
     let array = array.as_primitive_opt::<Date64Type>().ok_or_else(|| wrong_array(array))?;
     let days = |millis: i64| i32::try_from(millis / DAY_MILLIS).ok().filter(|_| millis % DAY_MILLIS == 0);
     if let Some(first) = picks.find(array.values(), |millis| days(millis).is_none()) {
-        return Err(ConversionError::value(first, "a date that is no whole day, or beyond 32-bit days"));
+        return Err(ConversionError::value(first, "a date that is not a whole day, or beyond 32-bit days"));
     }
     picks.map(array.values(), out, |millis| days(millis).unwrap_or(0) as u32);
     Ok(())

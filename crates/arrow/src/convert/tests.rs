@@ -148,7 +148,7 @@ fn timestamps_in_other_units() {
     let nanos = array(&millis, &to(TimeUnit::Nanosecond), values(), None).unwrap();
     assert_eq!(nanos.as_primitive::<TimestampNanosecondType>().values(), &[-2_000_000_000, 3_000_000_000]);
     let inexact = array(&millis, &to(TimeUnit::Second), Values::W64(vec![1500]), None).unwrap_err();
-    assert!(inexact.message().starts_with("1500 Milliseconds are no whole Seconds"));
+    assert!(inexact.message().starts_with("1500 Milliseconds are not whole Seconds"));
     let beyond = array(&millis, &to(TimeUnit::Nanosecond), Values::W64(vec![i64::MAX as u64]), None);
     assert!(beyond.unwrap_err().message().contains("coarser unit"));
 }

@@ -113,7 +113,8 @@ fn is_absent(predicate: &Predicate, known: Known<'_>) -> Result<bool> {
         match known(column)? {
             None => {}
             Some(Some(value)) if !value.is_null(0) => {
-                let message = "a file lacks it, and its default is no list or map that a predicate could ask";
+                let message =
+                    "a file lacks it, and its default is not a list or map that a predicate could ask";
                 return Err(Error::argument(message).in_column(column));
             }
             Some(_) => return Ok(true),

@@ -37,7 +37,7 @@ impl Dataset {
     }
 }
 
-/// Returns the files of a summary; `None` if the file is no summary.
+/// Returns the files of a summary; `None` if the file is not a summary.
 fn summary_parts(path: &Path) -> Result<Option<Vec<DataFile>>> {
     let source = LocalFile::open(path)?;
     let metadata = match read_metadata(&source, &Default::default()) {

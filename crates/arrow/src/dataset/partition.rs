@@ -60,7 +60,7 @@ pub(super) fn guess<'a>(values: impl Iterator<Item = &'a str> + Clone) -> DataTy
 /// Returns the value as an array of one row.
 pub(super) fn value(key: &str, text: Option<&str>, to: &DataType) -> Result<ArrayRef> {
     let wrong = || {
-        Error::argument(format!("the partition {key}={} is no {to}", text.unwrap_or(NULL_PARTITION)))
+        Error::argument(format!("the partition {key}={} is not a valid {to}", text.unwrap_or(NULL_PARTITION)))
             .in_column(key)
     };
     let Some(text) = text else {
@@ -136,6 +136,6 @@ mod tests {
         }
         assert_eq!(value("k", None, &DataType::Int64).unwrap().null_count(), 1);
         let error = value("k", Some("x"), &DataType::Int16).unwrap_err();
-        assert_eq!(error.to_string(), "argument: the partition k=x is no Int16, in column k");
+        assert_eq!(error.to_string(), "argument: the partition k=x is not a valid Int16, in column k");
     }
 }

@@ -148,7 +148,7 @@ impl Walk {
         }
     }
 
-    /// Calls `then` for each entry of a directory whose name is meant. Does nothing if `path` is no directory.
+    /// Calls `then` for each entry of a directory whose name is meant. Does nothing if `path` is not a directory.
     fn each(
         &mut self,
         path: &Path,
@@ -167,7 +167,7 @@ impl Walk {
     }
 }
 
-/// Returns the result of a request, or `None` if the path does not exist, or lies in what is no directory.
+/// Returns the result of a request, or `None` if the path does not exist, or lies in what is not a directory.
 fn there<T>(path: &Path, asked: io::Result<T>) -> Result<Option<T>> {
     match asked {
         Ok(found) => Ok(Some(found)),

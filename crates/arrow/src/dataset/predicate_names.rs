@@ -149,7 +149,7 @@ impl<'a> FileNames<'a> {
             _ => None,
         };
         let (wanted, found, rest) =
-            parts.ok_or_else(|| untold("and this one is no part of a map's entries"))?;
+            parts.ok_or_else(|| untold("and this one is not part of a map's entries"))?;
         self.behind(found, rest, wanted)
     }
 }

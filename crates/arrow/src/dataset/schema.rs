@@ -463,7 +463,7 @@ fn has(sorted: &[String], name: &str) -> bool {
     sorted.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
 }
 
-/// Returns the column of a path into a VARIANT, or the name itself if it is no path.
+/// Returns the column of a path into a VARIANT, or the name itself if it is not a path.
 fn column_of<'a>(schema: &ParquetSchema, name: &'a str) -> &'a str {
     match column_and_path(name) {
         Some((column, _)) if !names_column(schema, name) => column,

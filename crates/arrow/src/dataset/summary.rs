@@ -25,7 +25,7 @@ pub(super) fn is_summary(metadata: &ParquetMetaData) -> bool {
     chunk.file_path().is_some_and(|path| !path.is_empty()) && !chunk.data_end().is_some_and(is_here)
 }
 
-/// Returns the files of the summary at `path` in a store, or the file itself if it is no summary.
+/// Returns the files of the summary at `path` in a store, or the file itself if it is not a summary.
 pub(super) fn files_in_store(path: &str, metadata: &ParquetMetaData) -> Result<Vec<DataFile>> {
     if !is_summary(metadata) {
         return Ok(vec![DataFile::new(path.into(), None)]);

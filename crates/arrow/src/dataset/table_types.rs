@@ -192,7 +192,7 @@ fn is_float(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64)
 }
 
-/// Returns a number rounded to the table's float type; `None` if the type is no float.
+/// Returns a number rounded to the table's float type; `None` if the type is not a float.
 fn rounded(literal: &Literal, to: &DataType) -> Option<Number> {
     let written = match literal {
         Literal::Text(text) => Number::parse(text),
@@ -234,7 +234,7 @@ fn compare_exactly(column: &ColumnPath, is: Comparison, number: Number, from: &D
         (None | Some(Ordering::Equal), _) => col(column).compare(is, value),
         (_, Comparison::Eq) => nowhere(column),
         (_, Comparison::Ne) => !nowhere(column),
-        // The value is the next one above the number, which is no value itself.
+        // The value is the next one above the number, which is not a value itself.
         (Some(Ordering::Greater), Comparison::Lt | Comparison::Le) => col(column).lt(value),
         (Some(Ordering::Greater), Comparison::Gt | Comparison::Ge) => col(column).ge(value),
         (Some(Ordering::Less), Comparison::Lt | Comparison::Le) => col(column).le(value),
@@ -287,7 +287,7 @@ fn in_unit(number: &Number, from: &DataType, to: &DataType) -> Number {
         (Number::Finite { is_negative, digits, scale }, Some((from, to))) if from > to => {
             let zeros = (from / to).ilog10() as i32;
             let scale = scale.saturating_add(zeros);
-            // Days are no power of ten of any other unit.
+            // Days are not a power of ten of any other unit.
             if 10u64.checked_pow(zeros as u32) != Some(from / to) || digits.is_empty() {
                 return number.clone();
             }

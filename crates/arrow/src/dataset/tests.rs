@@ -170,7 +170,10 @@ fn partitions_are_columns() {
     assert_eq!(*typed.schema().unwrap().field(0).data_type(), DataType::Int16);
     assert_eq!(rows(typed), ["-7", "1", "1", "5"]);
     let wrong = error(Ok(all().partition_type("n", DataType::UInt8)));
-    assert!(wrong.to_string().starts_with("argument: the partition n=-7 is no UInt8, in file"), "{wrong}");
+    assert!(
+        wrong.to_string().starts_with("argument: the partition n=-7 is not a valid UInt8, in file"),
+        "{wrong}"
+    );
     assert!(wrong.place().file.as_deref().unwrap().contains("n=-7"));
     let error = error(Ok(all().partition_type("m", DataType::UInt8)));
     assert!(error.to_string().contains("no partition m=.."), "{error}");
@@ -194,7 +197,7 @@ fn the_first_schema_or_that_of_all() {
     write(&folder, "t/1.parquet", vec![("a", ints([1])), ("b", texts(&["x"]))]);
     write(&folder, "t/2.parquet", vec![("b", texts(&["y"])), ("a", ints([2]))]);
     let all = || Dataset::open([folder.path().join("t")]).unwrap();
-    assert_eq!(rows(all()), ["1 x", "2 y"], "another order is no misfit");
+    assert_eq!(rows(all()), ["1 x", "2 y"], "another order is not a misfit");
     write(&folder, "t/3.parquet", vec![("a", longs([3])), ("b", texts(&["z"])), ("c", ints([4]))]);
     let misfit = error(Ok(all()));
     let text = misfit.to_string();

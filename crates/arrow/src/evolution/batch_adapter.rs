@@ -160,7 +160,7 @@ fn list_view<O: OffsetSizeTrait>(
 
 fn map(array: &ArrayRef, entries: &FieldRef, recipes: &(ArrayCast, ArrayCast)) -> Result<ArrayRef> {
     let (old, DataType::Struct(fields)) = (array.as_map(), entries.data_type()) else {
-        return Err(Error::argument(format!("the entries of a map are no {}", entries.data_type())));
+        return Err(Error::argument(format!("the entries of a map are not a valid {}", entries.data_type())));
     };
     let columns = vec![recipes.0.apply(old.keys())?, recipes.1.apply(old.values())?];
     let pairs = StructArray::try_new_with_length(fields.clone(), columns, None, old.entries().len());

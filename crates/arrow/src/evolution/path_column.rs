@@ -21,7 +21,7 @@ pub(crate) struct PathColumn {
 }
 
 impl PathColumn {
-    /// Parses the column of this name; `None` if it is no path, or the name of a column of the file.
+    /// Parses the column of this name; `None` if it is not a path, or the name of a column of the file.
     pub(crate) fn of(metadata: &ParquetMetaData, name: &str) -> Result<Option<Self>> {
         if !name.contains(':') || names_column(metadata.schema(), name) {
             return Ok(None);

@@ -7,7 +7,7 @@ use crate::schema::value_type;
 use DataType::*;
 use arrow_schema::DataType;
 
-/// Returns whether every value of `from`, which is no list, struct or map, is a value of `to`.
+/// Returns whether every value of `from`, which is not a list, struct or map, is a value of `to`.
 pub(crate) fn is_promotable(from: &DataType, to: &DataType) -> bool {
     let (from, to) = (value_type(from), value_type(to));
     if from == to || from.is_null() {
@@ -77,7 +77,7 @@ fn common_decimal(a: &DataType, b: &DataType) -> Option<DataType> {
         let whole = integer(data_type).map(|integer| Decimal { precision: integer.digits(), scale: 0 });
         decimal(data_type).or(whole)
     };
-    // The common type of two integers is no decimal.
+    // The common type of two integers is not a decimal.
     decimal(a).or(decimal(b))?;
     let (a, b) = (as_decimal(a)?, as_decimal(b)?);
     let scale = a.scale.max(b.scale);
@@ -261,7 +261,10 @@ mod tests {
         for a in &types {
             for b in &types {
                 if let Some(both) = common(a, b) {
-                    assert!(is_promotable(a, &both) && is_promotable(b, &both), "{a} and {b} are no {both}");
+                    assert!(
+                        is_promotable(a, &both) && is_promotable(b, &both),
+                        "{a} and {b} are not a valid {both}"
+                    );
                 }
                 assert_eq!(common(a, b).is_some(), common(b, a).is_some(), "{a} and {b}");
             }

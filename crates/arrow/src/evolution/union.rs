@@ -121,7 +121,7 @@ fn list(a: &DataType, b: &DataType, element: FieldRef) -> DataType {
 /// Combines the entries of maps. Key and value are found by position.
 fn entries(a: &FieldRef, b: &FieldRef, by: MatchBy) -> Result<FieldRef> {
     let (DataType::Struct(x), DataType::Struct(y)) = (a.data_type(), b.data_type()) else {
-        return Err(Error::argument("the entries of a map are no structs"));
+        return Err(Error::argument("the entries of a map are not structs"));
     };
     let parts = x.iter().zip(y).map(|(x, y)| both(x, y, by)).collect::<Result<Fields>>()?;
     Ok(Arc::new(Field::clone(a).with_data_type(DataType::Struct(parts))))

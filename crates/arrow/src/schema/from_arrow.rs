@@ -37,7 +37,7 @@ use marquetry_format::{Repetition, SchemaElement};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FromArrowOptions {
     /// Whether types without a Parquet equivalent become the nearest one, although they may not be read back as they
-    /// were: Date64 is stored as DATE, and a value that is no whole day is an error. Default false.
+    /// were: Date64 is stored as DATE, and a value that is not a whole day is an error. Default false.
     pub coerce_types: bool,
     /// The stored form of types that have several.
     pub forms: StoredForms,
@@ -130,10 +130,10 @@ impl Mapping<'_> {
     /// Appends the key and value of a map. SPEC: LogicalTypes.md, "Maps": keys are required.
     fn entries(&mut self, entries: &ArrowField) -> Result<()> {
         let DataType::Struct(parts) = entries.data_type() else {
-            return Err(self.arrow_error(&format!("entries of type {} are no map", entries.data_type())));
+            return Err(self.arrow_error(&format!("entries of type {} are not a map", entries.data_type())));
         };
         let [key, value] = &**parts else {
-            return Err(self.arrow_error(&format!("entries of {} fields are no map", parts.len())));
+            return Err(self.arrow_error(&format!("entries of {} fields are not a map", parts.len())));
         };
         if value_type(key.data_type()).is_null() {
             return Err(self.arrow_error("keys of a map that are always null are none"));

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Decodes the schema; `None` if the text is no schema. Fields of unknown types become `Null`.
+/// Decodes the schema; `None` if the text is not a schema. Fields of unknown types become `Null`.
 pub(super) fn decode(base64: &str) -> Option<Schema> {
     let message = Message::new(StoredBytes::new(base64, true));
     let schema = schema(&message)?;
@@ -35,7 +35,7 @@ pub(super) struct Found {
 }
 
 /// Finds the fields with these names in the stored schema, each at its place, or else the first one of that name, and
-/// the schema's metadata. `None` if the text is no schema. `binary_metadata` is that of
+/// the schema's metadata. `None` if the text is not a schema. `binary_metadata` is that of
 /// [`TypeOptions`](super::TypeOptions).
 pub(super) fn find<'a>(
     base64: &str,
@@ -195,7 +195,7 @@ fn data_type(field: Table<'_>, depth: usize) -> Option<Option<DataType>> {
             None => return Some(None),
         },
         ipc::Type::Timestamp => {
-            // SPEC: Schema.fbs: no name is no time zone.
+            // SPEC: Schema.fbs: no name is not a time zone.
             let zone = of.string(ipc::Timestamp::VT_TIMEZONE)?.filter(|zone| !zone.is_empty());
             let Some(unit) = unit(ipc::Timestamp::VT_UNIT, ipc::TimeUnit::SECOND)? else { return Some(None) };
             DataType::Timestamp(unit, zone.map(Into::into))

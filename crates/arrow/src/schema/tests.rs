@@ -353,7 +353,7 @@ fn maps_in_maps_take_no_longer_than_they_are_deep() {
     let mut data_type = type_of_first(elements);
     let mut depth = 0;
     while let DataType::Map(entries, _) = &data_type {
-        let DataType::Struct(parts) = entries.data_type() else { panic!("entries are no struct") };
+        let DataType::Struct(parts) = entries.data_type() else { panic!("entries are not a struct") };
         assert!(!parts[0].is_nullable());
         data_type = parts[1].data_type().clone();
         depth += 1;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TypeOptions {
-    /// The layout of byte strings, text or not, that are no dictionary. `None` follows the stored Arrow schema, or else
+    /// The layout of byte strings, text or not, that are not a dictionary. `None` follows the stored Arrow schema, or else
     /// is [`StringLayout::Utf8`].
     pub text: Option<StringLayout>,
     /// The unit of INT96 timestamps. `None` follows the stored Arrow schema, or else is nanoseconds. Coarser units have

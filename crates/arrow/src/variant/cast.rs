@@ -66,7 +66,7 @@ pub(super) fn json_of(value: &Value<'_>, variant: Option<Variant<'_>>) -> Result
 
 fn integer(value: &Value<'_>) -> Option<i64> {
     let of_double = |number: f64| {
-        // 2^63 is no i64, and all whole numbers below it are.
+        // 2^63 is not an i64, and all whole numbers below it are.
         let fits = number.fract() == 0.0
             && (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&number);
         fits.then_some(number as i64)

@@ -180,7 +180,7 @@ impl VariantReader<'_, '_> {
     ///
     /// # Errors
     ///
-    /// If a value that is no object is in both `value` and `typed_value`, if an object has a field in both, or if what
+    /// If a value that is not an object is in both `value` and `typed_value`, if an object has a field in both, or if what
     /// is read is damaged.
     ///
     /// # Panics

@@ -68,7 +68,7 @@ impl VariantPath {
     ///
     /// # Errors
     ///
-    /// If the file has no such column, if it is no VARIANT, or if it is in a list.
+    /// If the file has no such column, if it is not a VARIANT, or if it is in a list.
     pub fn leaves(&self, metadata: &ParquetMetaData) -> Result<Vec<usize>> {
         Ok(PathPlan::new(metadata, &self.column, self.path.steps())?.leaves)
     }
@@ -84,7 +84,7 @@ impl FromStr for VariantPath {
 
     fn from_str(text: &str) -> Result<Self> {
         let Some((column, rest)) = column_and_path(text) else {
-            let message = format!("{text} is no path into a VARIANT, such as payload:user.id::bigint");
+            let message = format!("{text} is not a path into a VARIANT, such as payload:user.id::bigint");
             return Err(Error::argument(message));
         };
         if let Some(cast) = rest.strip_prefix("::") {

@@ -190,13 +190,13 @@ fn write_object<'a>(
 pub(super) fn rest_of(value: Variant<'_>) -> Result<Object<'_>> {
     match value.value()? {
         Value::Object(object) => Ok(object),
-        _ => Err(Error::corrupt("a VARIANT that is no object has shredded fields")),
+        _ => Err(Error::corrupt("a VARIANT that is not an object has shredded fields")),
     }
 }
 
 #[cold]
 pub(super) fn in_both() -> Error {
-    Error::corrupt("a VARIANT that is no object stands in value and typed_value both")
+    Error::corrupt("a VARIANT that is not an object stands in value and typed_value both")
 }
 
 #[cold]

@@ -92,7 +92,7 @@ impl PathTarget {
 ///
 /// # Errors
 ///
-/// If the array is no VARIANT, or, with the row, if what is read on the way is damaged.
+/// If the array is not a VARIANT, or, with the row, if what is read on the way is damaged.
 pub fn variant_get(array: &ArrayRef, path: &Path, cast: VariantCast) -> Result<ArrayRef> {
     check_storage(array)?;
     path_array(array, &[], path.steps(), PathTarget::Cast(cast))

@@ -36,13 +36,13 @@ pub(crate) struct PathPlan {
 impl PathPlan {
     /// Plans the path `steps` into the VARIANT at `column`.
     ///
-    /// Fails if there is no such column, if it is no VARIANT, or if it is in a list.
+    /// Fails if there is no such column, if it is not a VARIANT, or if it is in a list.
     pub(crate) fn new(metadata: &ParquetMetaData, column: &str, steps: &[Step]) -> Result<PathPlan> {
         let schema = metadata.schema();
         let names = names_of(column);
         let (node, level) = find(schema, &names).ok_or_else(|| unknown_column(schema, column))?;
         let Some(group) = Group::of(node) else {
-            let message = "it is no VARIANT outside of lists: paths lead into those only";
+            let message = "it is not a VARIANT outside of lists: paths lead into those only";
             return Err(Error::argument(message).in_column(column));
         };
         let mut way = Way {

@@ -125,7 +125,7 @@ impl Place<'_> {
         true
     }
 
-    /// Enters the element of a shredded list. Returns `false` if it is no list, and `None` if its layout is not supported here.
+    /// Enters the element of a shredded list. Returns `false` if it is not a list, and `None` if its layout is not supported here.
     fn enter_element(&mut self, at: usize) -> Result<Option<bool>> {
         let Some(typed) = self.group.column_by_name("typed_value") else { return Ok(Some(false)) };
         let nulls = NullBuffer::union(self.nulls.as_ref(), typed.nulls());

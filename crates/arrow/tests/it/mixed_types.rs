@@ -210,7 +210,7 @@ fn a_partition_value_of_another_type() {
     for filter in ["u = 300", "u is null", "u >= 0", "u = 5 and x = 5"] {
         for dataset in [dataset.clone(), dataset.clone().columns(["x"])] {
             let error = count(&dataset, filter).unwrap_err();
-            assert!(error.contains("the partition u=300 is no UInt8"), "{error}");
+            assert!(error.contains("the partition u=300 is not a valid UInt8"), "{error}");
         }
     }
     assert_eq!(count(&dataset.partition_type("u", DataType::Int16), "u = 300"), Ok(1));
@@ -298,7 +298,7 @@ fn uuids_and_bytes_of_their_length() {
     let of_first = Dataset::open([folder.path()]).unwrap();
     let of_all = of_first.clone().union_by_name(true);
     assert_eq!(count(&of_first, "x = '30313233-3435-3637-3839-616263646566'"), Ok(2));
-    // Together they are no UUIDs.
+    // Together they are not UUIDs.
     assert_eq!(count(&of_all, "x = '0123456789abcdef'"), Ok(2));
     assert_eq!(count(&of_all, "x = '30313233343536373839616263646566'"), Ok(2));
 }

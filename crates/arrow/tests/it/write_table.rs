@@ -22,7 +22,7 @@ fn properties(threads: usize) -> WriterProperties {
 
 #[test]
 fn passes_of_long_rows_end_where_they_end_batch_by_batch() {
-    // Rows of some 2 KB: a pass of `write` has as many as fit into 64 MiB, which is no number of whole blocks.
+    // Rows of some 2 KB: a pass of `write` has as many as fit into 64 MiB, which is not a number of whole blocks.
     let texts = (0..40_000).map(|i| format!("{i:x}").repeat(2_000 / format!("{i:x}").len()));
     let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
     let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();

@@ -400,7 +400,7 @@ fn a_summary_in_a_store() {
             assert_eq!(error.place().file.as_deref(), Some("s3://b/t/_metadata"));
         }
     }
-    // A file that is no summary stands for itself.
+    // A file that is not a summary stands for itself.
     let path = parts[1].0.clone();
     let all = open(&named);
     let open = move |path: &Path| Ok(Arc::new(found(&all, path)?.clone()) as Arc<dyn AsyncSource>);

@@ -170,7 +170,7 @@ fn the_report_tells_what_is_missing() {
     assert_eq!((rows, report.rows_left_out), (2000, 1000));
 }
 
-/// Not being able to fetch is no damage.
+/// Not being able to fetch is not damage.
 #[test]
 fn a_store_that_fails_is_no_damage() {
     let bytes = file(&rows(20_000), 10_000, 1000);

@@ -13,7 +13,7 @@ pub(crate) fn checkpoint(text: &str) -> Result<CheckpointEvery, String> {
     if let Some(number) = text.strip_suffix("rg") {
         return match number.trim().parse() {
             Ok(row_groups) if row_groups > 0 => Ok(CheckpointEvery::RowGroups(row_groups)),
-            _ => Err("is no number of row groups: say 1rg".to_owned()),
+            _ => Err("is not a number of row groups: say 1rg".to_owned()),
         };
     }
     let seconds = |number: &str, factor: f64| {
@@ -29,7 +29,7 @@ pub(crate) fn checkpoint(text: &str) -> Result<CheckpointEvery, String> {
         () => None,
     };
     match time {
-        Some(time) => time.ok_or_else(|| "is no time: say 500ms, 10s or 5min".to_owned()),
+        Some(time) => time.ok_or_else(|| "is not a time: say 500ms, 10s or 5min".to_owned()),
         None if text.ends_with(|last: char| last.is_ascii_digit()) => {
             Err("is a number of what? say 1rg, 64MiB or 10s".to_owned())
         }

@@ -11,7 +11,7 @@ pub(crate) fn chunking(text: &str) -> Result<CdcOptions, String> {
         [min, max, level] => (min, max, level),
         _ => return Err("say the least and the most bytes of a page, such as 256KiB:1MiB".to_owned()),
     };
-    let norm_level = level.parse().map_err(|_| format!("{level:?} is no level, such as 0, 1 or -1"))?;
+    let norm_level = level.parse().map_err(|_| format!("{level:?} is not a level, such as 0, 1 or -1"))?;
     Ok(CdcOptions {
         min_chunk_size: parse_byte_size(min)?,
         max_chunk_size: parse_byte_size(max)?,

@@ -152,7 +152,7 @@ impl From<Mixed> for infer_json::Mixed {
     }
 }
 
-/// What becomes of members of JSON objects that are no columns.
+/// What becomes of members of JSON objects that are not columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UnknownKeys {
     /// Stop

@@ -165,7 +165,7 @@ pub(crate) enum CompatArg {
     Latest,
 }
 
-/// A setting of the columns that match a pattern, or of all. A name in double quotes is no pattern.
+/// A setting of the columns that match a pattern, or of all. A name in double quotes is not a pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct OfColumn<T> {
     pub(crate) column: Option<String>,
@@ -202,7 +202,7 @@ impl FromStr for Switch {
     }
 }
 
-/// Bloom filters of a column. A name in double quotes is no pattern, and a colon in it is part of the name.
+/// Bloom filters of a column. A name in double quotes is not a pattern, and a colon in it is part of the name.
 #[derive(Debug, Clone)]
 pub(crate) struct Bloom {
     pub(crate) column: String,

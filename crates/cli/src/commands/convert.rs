@@ -235,9 +235,9 @@ fn file_root(args: &ConvertArgs) -> Result<PathBuf, Failure> {
     let input = args.paths.inputs.first().filter(|_| !args.file.is_empty() && args.file_root.is_none());
     match input {
         None => Ok(args.file_root.clone().unwrap_or_default()),
-        Some(input) if input.as_os_str() == "-" || remote::is_url(input) => {
-            Err(Failure::Usage("--file: say by --file-root what paths are relative to".to_owned()))
-        }
+        Some(input) if input.as_os_str() == "-" || remote::is_url(input) => Err(Failure::Usage(
+            "--file needs --file-root, the directory that paths are relative to".to_owned(),
+        )),
         Some(input) if input.is_dir() => Ok(input.clone()),
         Some(input) => Ok(input.parent().unwrap_or(Path::new("")).to_owned()),
     }
@@ -382,7 +382,7 @@ written on the condition that there is none. For a longer one the store is asked
 so a file that another writer creates in between may be replaced. Checkpoints are useless there.
 
 COLUMN is a dotted path such as producer.name, or a pattern: * stands for any characters of one name, ** for any
-number of names. A name in double quotes is no pattern, and may be empty. What is set for a column overrides what is
+number of names. A name in double quotes is not a pattern, and may be empty. What is set for a column overrides what is
 set for all. An option that means one column is an error if several have its name; --columns takes all of them.
 
 Several CSV files must have the same columns, by the names of their headers, in the same order. Several JSON Lines

@@ -39,7 +39,7 @@ pub(crate) struct UnsetArgs {
     /// The Parquet file
     #[arg(value_name = "FILE", value_parser = crate::remote::local())]
     file: PathBuf,
-    /// The keys to remove; a missing key is reported and is no error
+    /// The keys to remove; a missing key is reported and is not an error
     #[arg(value_name = "KEY", required = true)]
     keys: Vec<String>,
     #[command(flatten)]
@@ -164,7 +164,7 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         // QUIRK: pyarrow and polars would refuse the whole file.
         Some((ARROW_SCHEMA_META_KEY, value)) if parse_stored_schema(value).is_none() => Err(format!(
-            "the value of {ARROW_SCHEMA_META_KEY} is no stored Arrow schema: many readers would refuse the file"
+            "the value of {ARROW_SCHEMA_META_KEY} is not a stored Arrow schema: many readers would refuse the file"
         )),
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("say KEY=VALUE".to_owned()),

@@ -105,7 +105,7 @@ impl GeoPlan {
             }
             meaning.write(metadata.column_mut(&name), version, covering.as_deref());
             let bounds = GeoBounds::of(Some(&meaning.logical()));
-            let bounds = bounds.ok_or_else(|| failed("it is no column of geometries".to_owned()))?;
+            let bounds = bounds.ok_or_else(|| failed("it is not a column of geometries".to_owned()))?;
             columns.push(GeoOutput { name, at, bounds, is_covered, is_globe: meaning.edges != "planar" });
         }
         let schema = with_metadata(&Schema::new_with_metadata(fields, schema.metadata().clone()), &[]);
@@ -173,7 +173,7 @@ impl GeoPlan {
             let found = column.bounds.finish();
             if found.is_none() && self.is_asked && !column.bounds.is_empty() {
                 let name = &column.name;
-                let message = format!("column {name}: a value is no geometry that GeoParquet could have");
+                let message = format!("column {name}: a value is not a geometry that GeoParquet could have");
                 return Err(Failure::Check(message));
             }
             let found = found.unwrap_or_default();

@@ -300,7 +300,7 @@ impl Cells {
         (line_ends(&chunk.bytes), read)
     }
 
-    /// The text of a chunk; blank lines and comments above the header are no rows of a single column.
+    /// The text of a chunk; blank lines and comments above the header are not rows of a single column.
     fn without_blank_start<'a>(&self, chunk: &'a Chunk) -> &'a [u8] {
         let mut bytes = &chunk.bytes[..];
         if !self.has_header || !chunk.is_first {
@@ -405,7 +405,7 @@ struct Place<'a> {
     dialect: Dialect,
     bytes: &'a [u8],
     columns: usize,
-    /// Number of records that are no rows.
+    /// Number of records that are not rows.
     header: usize,
     /// Number of lines above that do not belong to earlier chunks.
     above: u64,

@@ -37,7 +37,7 @@ impl Decoded {
             DecoderResult::OutputFull => {}
             DecoderResult::Malformed(..) => {
                 let name = self.decoder.encoding().name();
-                return Err(io::Error::new(io::ErrorKind::InvalidData, format!("is no text in {name}")));
+                return Err(io::Error::new(io::ErrorKind::InvalidData, format!("is not text in {name}")));
             }
         }
         Ok(())

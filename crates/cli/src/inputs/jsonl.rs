@@ -223,7 +223,7 @@ fn guess(
         }
         match serde_json::from_slice::<Value>(&text) {
             Ok(Value::Object(object)) => to.members.add(&object, decimals),
-            Ok(_) => return Err(bad(format!("{place} {line}: is no JSON object"))),
+            Ok(_) => return Err(bad(format!("{place} {line}: is not a JSON object"))),
             Err(error) => {
                 // The first object continues on the next line.
                 let hint = if error.is_eof() && seen == 0 && place == LINE { SEVERAL_LINES } else { "" };
@@ -420,7 +420,7 @@ impl Objects {
     fn unfit(&self, line: Line<'_>, unfit: Unfit) -> Fault {
         let Unfit::Member { path, message, is_of_type } = unfit else {
             let error = self.decode(line.text, 1).err();
-            let error = error.map_or_else(|| "is no JSON object".to_owned(), |error| message(&error));
+            let error = error.map_or_else(|| "is not a JSON object".to_owned(), |error| message(&error));
             return line.fault(self.place, error);
         };
         let column =

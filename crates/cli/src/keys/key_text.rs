@@ -61,7 +61,7 @@ pub(super) fn each(
 
 /// The bytes of a text such as `hex:00ff`. Errors contain the name, but nothing of the text.
 pub(super) fn bytes(name: &str, value: Value) -> Result<Zeroizing<Vec<u8>>> {
-    let Value::String(text) = value else { return Err(wrong(&format!("{name} is no text"))) };
+    let Value::String(text) = value else { return Err(wrong(&format!("{name} is not text"))) };
     let text = Zeroizing::new(text);
     let bytes = match text.split_once(':') {
         Some(("utf8", text)) => Some(text.as_bytes().to_vec()),

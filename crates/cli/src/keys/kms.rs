@@ -27,7 +27,7 @@ pub(super) struct KmsSettings {
 
 impl KmsSettings {
     pub(super) fn parse(value: Value) -> Result<Self> {
-        let Value::Object(members) = value else { return Err(wrong("kms is no object")) };
+        let Value::Object(members) = value else { return Err(wrong("kms is not an object")) };
         let (mut program, mut master_keys, mut time_limit, mut key_material) = (None, None, None, None);
         for (name, value) in members {
             match (name.as_str(), value) {
@@ -77,7 +77,7 @@ impl KmsSettings {
         let text = |(name, value): (String, Value)| match value {
             Value::String(text) => Ok((name, text)),
             Value::Bool(_) | Value::Number(_) => Ok((name, value.to_string())),
-            _ => Err(wrong(&format!("{name} is no text, number, true or false"))),
+            _ => Err(wrong(&format!("{name} is not text, number, true or false"))),
         };
         let properties = KeyProperties::parse(properties.into_iter().map(text).collect::<Result<Vec<_>>>()?)?;
         let management = properties.management(self.client.clone())?;
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         for (text, said) in [
-            ("[]", "kms is no object"),
+            ("[]", "kms is not an object"),
             ("{}", "neither command nor master_keys"),
             (r#"{"command": []}"#, "command is empty"),
             (r#"{"command": [1]}"#, "list of texts"),

@@ -50,7 +50,7 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// A name in double quotes is no pattern, and may be empty. So may each name of a path: `s."x.y"`.
+    /// A name in double quotes is not a pattern, and may be empty. So may each name of a path: `s."x.y"`.
     pub(crate) fn new(text: &str) -> Self {
         if let Some((text, "")) = unquote(text, '"') {
             return Name { names: Some(vec![text.clone()]), text, patterns: Vec::new() };

@@ -66,7 +66,7 @@ fn parse(head: &[u8], port: u16) -> Result<Option<Request>, Response> {
         Err(httparse::Error::TooManyHeaders) => {
             return Err(refused(Status::TooLarge, "the request has too many headers"));
         }
-        Err(_) => return Err(refused(Status::BadRequest, "this is no request of HTTP")),
+        Err(_) => return Err(refused(Status::BadRequest, "this is not a request of HTTP")),
     }
     let headers = Headers(parsed.headers);
     check_source(&headers, port)?;
@@ -125,7 +125,7 @@ impl<'b> Headers<'_, 'b> {
         match (first.map(std::str::from_utf8), values.next()) {
             (None, _) => Ok(None),
             (Some(Ok(value)), None) => Ok(Some(value.trim())),
-            _ => Err(refused(Status::BadRequest, "a header that is there twice, or is no text")),
+            _ => Err(refused(Status::BadRequest, "a header that is there twice, or is not text")),
         }
     }
 }
@@ -134,7 +134,7 @@ impl<'b> Headers<'_, 'b> {
 fn path_of(path: &str) -> Result<Vec<String>, Response> {
     let not_found = || Response::not_found();
     let path =
-        path.strip_prefix('/').ok_or_else(|| refused(Status::BadRequest, "a target that is no path"))?;
+        path.strip_prefix('/').ok_or_else(|| refused(Status::BadRequest, "a target that is not a path"))?;
     let mut names = Vec::new();
     let parts: Vec<&str> = path.split('/').collect();
     for (i, part) in parts.iter().enumerate() {

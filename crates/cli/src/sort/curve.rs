@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Bytes of a place.
 pub(super) const BYTES: i32 = 16;
 
-/// The place of the centre of each geometry's box; null for null and empty geometries. Fails if a value is no geometry.
+/// The place of the centre of each geometry's box; null for null and empty geometries. Fails if a value is not a geometry.
 pub(super) fn places(geometries: &dyn Array) -> Result<ArrayRef, ArrowError> {
     match geometries.data_type() {
         DataType::Binary => of_values(geometries.as_binary::<i32>().iter()),

@@ -152,7 +152,7 @@ fn patterns_are_expanded() {
     }
     let pattern = directory.join("?.parquet");
     assert!(success(&["count", text(&pattern)]).ends_with("400  total\n"));
-    // A file that has such a name is no pattern.
+    // A file that has such a name is not a pattern.
     assert_eq!(success(&["count", text(&directory.join("[c].parquet"))]), "200\n");
     let (code, lines) = failure(&["count", text(&directory.join("*.orc"))]);
     assert_eq!((code, lines.len()), (1, 1), "{lines:?}");

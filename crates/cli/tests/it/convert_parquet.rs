@@ -277,14 +277,14 @@ fn a_full_disk_for_sorted_rows_is_named() {
     );
 }
 
-/// A file is replaced only where that is asked for, as `rewrite` and `merge` have it; what is no file is written to.
+/// A file is replaced only where that is asked for, as `rewrite` and `merge` have it; what is not a file is written to.
 #[test]
 fn out_is_not_replaced_unasked() {
     let folder = Folder::new("convert-overwrite");
     for name in ["out.parquet", "out.csv", "out.jsonl", "out.arrow"] {
         let out = folder.write(name, "precious");
         let (code, lines) = failure(&["convert", &wines(), &out]);
-        let expected = format!("marquetry: {out}: argument: is there already; --overwrite replaces it");
+        let expected = format!("marquetry: {out}: argument: already exists; use --overwrite to replace it");
         assert_eq!((code, lines), (2, vec![expected]));
         assert_eq!(std::fs::read(&out).expect("a file"), b"precious");
         success(&["convert", &wines(), &out, "--overwrite"]);

@@ -86,7 +86,7 @@ fn patterns_and_several_files_are_one_table_for_cat_and_convert() {
     );
 }
 
-/// Names that are no UTF-8 too: one was left out by some commands, and others ended in a panic.
+/// Names that are not UTF-8 too: one was left out by some commands, and others ended in a panic.
 #[test]
 fn patterns_mean_the_same_files_for_all_commands() {
     let folder = tempfile::tempdir().unwrap();

@@ -28,7 +28,7 @@ fn holds(path: &str, text: &str) -> bool {
     fs::read(path).unwrap().windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// The columns that a VARIANT is shredded into are no plain text beside an encrypted `value`.
+/// The columns that a VARIANT is shredded into are not plaintext beside an encrypted `value`.
 #[test]
 fn a_variant_is_not_shredded_into_plain_columns() {
     let folder = Folder::new("encrypted_shredding");

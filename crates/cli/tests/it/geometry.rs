@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Field, Schema};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A point, a line string in big-endian, a NULL, and what is no geometry.
+/// A point, a line string in big-endian, a NULL, and what is not a geometry.
 pub(crate) fn file(folder: &Folder, parameters: &str) -> String {
     let number = |n: f64| n.to_le_bytes();
     let point = [&[1, 1, 0, 0, 0][..], &number(1.5), &number(-2.0)].concat();
@@ -164,12 +164,12 @@ fn what_is_no_geometry_is_a_loss_where_damage_is_no_error() {
     let path = file(&folder, "{}");
     let condition = "bbox_intersects(g, -10, -10, 10, 10)";
     let (code, lines) = failure(&["cat", &path, "--where", condition]);
-    assert!(code == 1 && lines.join("").contains("is no geometry"), "{lines:?}");
+    assert!(code == 1 && lines.join("").contains("is not a geometry"), "{lines:?}");
     for mode in ["skip-page", "null-page", "skip-row-group"] {
         let (code, lines) = failure(&["cat", &path, "--where", condition, "--on-corrupt", mode]);
         let told = lines.join("");
         assert!(
-            code == 1 && told.contains("rows 0 to 3") && told.contains("is no geometry"),
+            code == 1 && told.contains("rows 0 to 3") && told.contains("is not a geometry"),
             "{mode}: {told}"
         );
         // Without a condition the geometry is not parsed.

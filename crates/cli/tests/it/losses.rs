@@ -169,7 +169,7 @@ fn a_report_replaces_no_file() {
         // Anything else, and an older report too.
         let other = folder.write("other.txt", "of somebody else");
         let error = refused(command, &other, &other);
-        assert!(error.contains("other.txt: argument: is there already"), "{error}");
+        assert!(error.contains("other.txt: argument: already exists"), "{error}");
         assert!(!std::path::Path::new(&out).exists(), "{command:?}");
     }
     // Its own output, which is not there yet, or is.
@@ -201,7 +201,7 @@ fn links_lead_a_report_nowhere_else() {
     let error = refused(&["convert", &file, &out, "--overwrite"], &nowhere, &file);
     assert!(error.contains("is the file that is written"), "{error}");
     let error = refused(&["cat", &file], &nowhere, &file);
-    assert!(error.contains("is there already"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
 }
 
 #[test]

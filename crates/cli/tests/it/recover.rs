@@ -167,7 +167,7 @@ fn summaries_have_nothing_to_recover() {
     let broken = broken(&dir);
     success(&["recover", &broken, &out, "--schema-from", &at(&parts, "_common_metadata")]);
     assert_eq!(rows(&out), rows(&wines()));
-    // A file without rows is no summary.
+    // A file without rows is not a summary.
     let empty = at(&dir, "empty.parquet");
     fs::copy(at(&parts, "_common_metadata"), &empty).unwrap();
     let (code, error) = failure(&["recover", &empty, &at(&dir, "none.parquet")]);

@@ -228,7 +228,7 @@ fn files_are_not_replaced_unasked() {
     fs::write(&out, "precious").expect("a file");
     let (code, error) = failure(&["rewrite", &copy, &out]);
     assert_eq!(code, 2);
-    assert!(error.contains("out.parquet: argument: is there already; --overwrite"), "{error}");
+    assert!(error.contains("out.parquet: argument: already exists; use --overwrite"), "{error}");
     assert_eq!(fs::read(&out).expect("a file"), b"precious");
     // A failure on the way leaves what was there, and nothing else.
     let damaged = at(&directory, "damaged.parquet");
@@ -303,7 +303,7 @@ fn parts_together_are_the_whole() {
     let (code, error) =
         failure(&["split", &wines(), "--rows", "70", "--out-dir", &folder, "--name", "70-{}.parquet"]);
     assert_eq!(code, 2);
-    assert!(error.contains("70-00000.parquet: argument: is there already"), "{error}");
+    assert!(error.contains("70-00000.parquet: argument: already exists"), "{error}");
 }
 
 #[test]

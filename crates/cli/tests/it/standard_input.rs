@@ -26,7 +26,7 @@ fn standard_input_is_a_file() {
         let found = String::from_utf8(command::piped(&named("-"), &bytes)).expect("text");
         assert_eq!(found, expected.replace(&wines, "-"), "{arguments:?}");
     }
-    // Input that is no Parquet file gives one error, with the name `-`.
+    // Input that is not a Parquet file gives one error, with the name `-`.
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_marquetry"));
     let output =
         command.args(["count", "-"]).stdin(std::process::Stdio::null()).output().expect("the binary runs");

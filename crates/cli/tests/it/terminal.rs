@@ -183,7 +183,7 @@ fn links_are_where_they_are_wanted_and_steer_nothing() {
         let run = |when: &str| everything(&[command, &files, &["--hyperlinks", when]].concat()).1;
         let plain = run("never");
         is_harmless(&plain, command);
-        // What goes through a pipe is no terminal.
+        // What goes through a pipe is not a terminal.
         assert_eq!(run("auto"), plain, "{command:?}");
         let (shown, targets) = without_links(&run("always"));
         assert_eq!(shown, plain, "{command:?}");

@@ -64,7 +64,7 @@ fn comments_skipped_lines_and_quotes() {
     let options = ["--skip-lines", "1", "--comment", "#", "--schema", "a int64"];
     assert_eq!(
         error(&folder, "in.csv", "title\n#\na,b\n1,\"x\ny\"\n#\nz,2\n", &options),
-        "line 7, column a: \"z\" is no Int64"
+        "line 7, column a: \"z\" is not a valid Int64"
     );
 }
 
@@ -135,11 +135,14 @@ fn rows_with_other_numbers_of_cells() {
 fn places_are_lines() {
     let folder = Folder::new("text-places");
     let csv = "a,b\n1,\"x\ny\"\r\n\n2,z\nw,v\n";
-    assert_eq!(error(&folder, "in.csv", csv, &["--schema", "a int8"]), "line 6, column a: \"w\" is no Int8");
+    assert_eq!(
+        error(&folder, "in.csv", csv, &["--schema", "a int8"]),
+        "line 6, column a: \"w\" is not a valid Int8"
+    );
     let jsonl = "{\"a\":1}\n\n{\"a\":\"w\"}\n";
     assert_eq!(
         error(&folder, "in.jsonl", jsonl, &["--schema", "a int8"]),
-        "line 3, column a: \"w\" is no Int8"
+        "line 3, column a: \"w\" is not a valid Int8"
     );
     let csv = "a,b\n1,2\n\n3,\"x\n4,5\n";
     assert_eq!(
@@ -148,7 +151,9 @@ fn places_are_lines() {
     );
     // Behind the first chunk, too, and without the names that the arrow crate gives to its errors.
     let csv = "a,b\n".to_owned() + &"1,\"x\ny\"\n".repeat(100_000) + "w,v\n";
-    assert!(error(&folder, "in.csv", &csv, &[]).starts_with("line 200002, column a: \"w\" is no Int64"));
+    assert!(
+        error(&folder, "in.csv", &csv, &[]).starts_with("line 200002, column a: \"w\" is not a valid Int64")
+    );
     for text in ["{\"a\":1}\n{\"a\":1\n", "{\"a\":1}\n{\"a\":[1]}\n", "{\"a\":1}\n[2]\n"] {
         let error = error(&folder, "in.jsonl", text, &["--infer-rows", "1"]);
         assert!(error.starts_with("line 2") && !error.contains("Json error"), "{error}");
@@ -216,7 +221,7 @@ fn unknown_keys_and_arrays() {
     assert_eq!(rows("jsonl", text, &[]), expected);
     assert_eq!(rows("jsonl", text, &["--infer-rows", "all"]), expected);
     let error = |text: &str| error(&folder, "in.jsonl", text, &["--schema", "a int8"]);
-    assert_eq!(error("[{\"a\":1},\n{\"a\":\"x\"}]"), "object 2, column a: \"x\" is no Int8");
+    assert_eq!(error("[{\"a\":1},\n{\"a\":\"x\"}]"), "object 2, column a: \"x\" is not a valid Int8");
     assert!(error("[{\"a\":1}").contains("not closed"));
     assert!(error("[{\"a\":1}] 2").contains("beside the array"));
 }

@@ -241,7 +241,7 @@ fn what_is_no_file_is_not_said_to_be_replaceable() {
     std::fs::create_dir(&directory).expect("a directory");
     for (command, more) in [("rewrite", None), ("merge", Some(&wines)), ("optimize", None), ("recover", None)]
     {
-        for (out, said) in [(&pipe, "is no regular file"), (&directory, "is a directory, not a file")] {
+        for (out, said) in [(&pipe, "is not a regular file"), (&directory, "is a directory, not a file")] {
             let inputs = [command, &wines].into_iter().chain(more.map(String::as_str)).chain([out.as_str()]);
             let (code, lines) = failure(&inputs.collect::<Vec<_>>());
             assert!(code == 2 && lines.len() == 1 && lines[0].contains(said), "{command}: {lines:?}");

@@ -69,7 +69,7 @@ impl Asked {
 fn asked(fields: &Fields, above: &[(String, bool)], out: &mut Vec<Asked>) {
     for field in fields {
         let step = |is_list| [above, &[(field.name().clone(), is_list)]].concat();
-        // Geometries and variants have a text that is no literal.
+        // Geometries and variants have a text that is not a literal.
         if field.metadata().contains_key("ARROW:extension:name") && !is_uuid(field) {
             continue;
         }

@@ -202,7 +202,7 @@ impl Durable for AtomicFile {
 
 #[cold]
 fn is_there() -> Error {
-    Error::argument("is there already, and would be replaced")
+    Error::argument("already exists, and would be replaced")
 }
 
 /// Size of the write buffer, which gathers short pieces; pages are longer, and bypass it.
@@ -234,7 +234,7 @@ fn replaced_permissions(target: &Path) -> Result<Option<Permissions>> {
         return refused("is a directory, not a file");
     }
     if !metadata.is_file() {
-        return refused("is no regular file, and would be replaced by one");
+        return refused("is not a regular file, and would be replaced by one");
     }
     // Unlike opening the file, renaming would not check this.
     if metadata.permissions().readonly() {

@@ -81,7 +81,7 @@ impl FromStr for FileCacheKey {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = || Error::argument(format!("{text:?} is no key of a cached file"));
+        let wrong = || Error::argument(format!("{text:?} is not a key of a cached file"));
         let (len, rest) = text.split_once(' ').ok_or_else(wrong)?;
         let (version, location) = rest.split_once(' ').ok_or_else(wrong)?;
         let version = match version.strip_prefix('=') {

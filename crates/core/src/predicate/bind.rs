@@ -288,7 +288,7 @@ impl Binder<'_> {
             Some(list) => Ok(list.first_leaf()),
             None => {
                 flat_column(self.schema, path)?;
-                Err(Error::argument("it is no list and no map, and has no elements").in_column(path))
+                Err(Error::argument("it is neither a list nor a map, and has no elements").in_column(path))
             }
         }
     }

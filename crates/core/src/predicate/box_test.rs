@@ -57,7 +57,7 @@ impl BoxTest {
     fn intersects(&self, text: &str, slot: usize, wkb: &[u8]) -> Result<bool> {
         self.bbox.intersects(wkb, self.are_edges_curved).map_err(|error| {
             let message =
-                format!("value {slot} of a batch is no geometry that `{text}` can be asked of: {error}");
+                format!("value {slot} of a batch is not a geometry that `{text}` can be asked of: {error}");
             Error::new(error.kind(), message)
         })
     }

@@ -94,7 +94,7 @@ impl InList {
         }
     }
 
-    /// Whether the list has a value between `min` and `max`, both included; `None` is no bound.
+    /// Whether the list has a value between `min` and `max`, both included; `None` is not a bound.
     pub(crate) fn has_any_within(&self, order: SortOrder, min: Option<&[u8]>, max: Option<&[u8]>) -> bool {
         let is_below =
             |value: &[u8]| min.is_some_and(|min| order.compare(value, min) == Some(Ordering::Less));

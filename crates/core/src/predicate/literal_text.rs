@@ -19,7 +19,7 @@ pub(super) fn typed(kind: &str, text: &str) -> Result<Literal, String> {
         "timestamp" => "2024-01-31 10:30:00.5, with Z or an offset as +02:00 if it is a point in time",
         _ => "an even number of hexadecimal digits",
     };
-    found.ok_or_else(|| format!("{text:?} is no {kind}; it is written {form}"))
+    found.ok_or_else(|| format!("{text:?} is not a valid {kind}; it is written {form}"))
 }
 
 /// Parses a timestamp, or the midnight of a date.

@@ -165,7 +165,7 @@ pub(super) fn element_column(schema: &Schema, path: &str) -> Result<usize> {
 pub(super) fn map_at(schema: &Schema, path: &str) -> Result<(usize, usize)> {
     let wrong = |message: &'static str| Err(Error::argument(message).in_column(path));
     let Some(field) = field_at(schema, path)? else { return Err(unknown_column(schema, path)) };
-    let FieldKind::Map(entries) = &field.kind else { return wrong("it is no map, and has no keys") };
+    let FieldKind::Map(entries) = &field.kind else { return wrong("it is not a map, and has no keys") };
     let FieldKind::Struct(fields) = &entries.kind else { return wrong("the map has no keys and values") };
     if field.rep > 0 {
         return wrong("the map is inside of a list: a row has any number of maps");

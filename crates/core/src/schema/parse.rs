@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
             self.at += end + 1;
         }
         self.expect(")")?;
-        let wrong = || Error::argument(format!("{name}({parameters}) is no annotation"));
+        let wrong = || Error::argument(format!("{name}({parameters}) is not an annotation"));
         meaning(name, parameters).ok_or_else(wrong)
     }
 
@@ -385,7 +385,7 @@ mod tests {
         error("message m {\n  int32 a;\n}", "line 2: required, optional, repeated or } expected, not int32");
         error("message m {\n  required int32 a\n}", "line 3: ; expected, not }");
         error("message m {\n  required int32 a (STRING);\n}", "line 2: STRING is not legal for INT32");
-        error("message m {\n  required int32 a (STRNG);\n}", "line 2: STRNG() is no annotation");
+        error("message m {\n  required int32 a (STRNG);\n}", "line 2: STRNG() is not an annotation");
         error("message m {\n", "line 2: required, optional, repeated or } expected");
         error("message m { } x", "line 1: the end expected, not x");
     }

@@ -175,7 +175,7 @@ impl Node {
                     element.shred_one(datum, inside, out);
                 }
             }
-            (node, datum) => unreachable!("{datum:?} is no {node:?}"),
+            (node, datum) => unreachable!("{datum:?} is not a valid {node:?}"),
         }
     }
 

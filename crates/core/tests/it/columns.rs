@@ -311,7 +311,7 @@ fn keys_of_two_dictionaries_in_one_batch_become_values() {
     assert_eq!(*batch.dictionary.unwrap().values(), Values::W32(vec![8, 5]));
 }
 
-/// Of every encoding: the values of such a page are no bytes at all, or what an encoder makes of nothing.
+/// Of every encoding: the values of such a page are not bytes at all, or what an encoder makes of nothing.
 #[test]
 fn pages_of_nulls_only() {
     for physical in PHYSICAL {

@@ -254,7 +254,7 @@ fn a_wrong_checksum_is_not_made_right() {
     let unchecked = improved().with_verify_checksums(false);
     let bytes = copy(&file, &unchecked).unwrap();
     assert!(matches!(page_facts(&bytes).checksums[0], Checksum::Bad { stored: 77, .. }));
-    // Under the name of a writer whose checksums are always wrong they are no secret; the copy has another name.
+    // Under the name of a writer whose checksums are always wrong they are not a secret; the copy has another name.
     file.metadata.created_by = Some("Parquet.jl v0.6".into());
     for settings in [CopySettings::default(), improved()] {
         assert_eq!(page_facts(&copy(&file, &settings).unwrap()).checksums, [Checksum::Good]);

@@ -38,7 +38,7 @@ fn a_header_that_lost_a_field_is_written_anew_where_that_is_asked_for() {
         0x00,   // end of DataPageHeader
     ];
     let at = file.bytes.windows(5).position(|bytes| bytes == level_encodings).unwrap();
-    // Fields 5 and 6 now, which are no numbers.
+    // Fields 5 and 6 now, which are not numbers.
     file.bytes[at] ^= 0x20;
     let header = |bytes: &[u8]| PageHeader::read(&mut Reader::new(&bytes[4..])).unwrap();
     assert_eq!(header(&file.bytes), header(&right.bytes));

@@ -54,7 +54,7 @@ fn a_page_with_some_nulls_is_refused() {
     }
 }
 
-/// What a writer leaves behind values is no level; neither are bytes of pages without a length of levels.
+/// What a writer leaves behind values is not a level; neither are bytes of pages without a length of levels.
 #[test]
 fn other_odd_pages_are_read() {
     let column = Column::ints((0..40).map(|i| i % 9));

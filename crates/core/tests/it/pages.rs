@@ -165,7 +165,7 @@ fn wrong_numbers_of_values() {
     }
     let fewer = damaged(&v1(), |page| page.v1().num_values = 9);
     let error = fewer.error();
-    // What stands behind the last page is no page.
+    // What stands behind the last page is not a page.
     assert_eq!((error.kind(), error.place().page), (ErrorKind::Corrupt, Some(3)), "{error}");
     assert!(error.message().contains("page header"), "{error}");
 }
@@ -182,7 +182,7 @@ fn wrong_numbers_of_values_in_the_footer() {
     let mut reader = file.reader(&Reading::default());
     reader.skip(29).unwrap();
     assert_eq!(reader.read(1).unwrap().values, Values::W32(vec![29]));
-    // More than there are: what follows the last page is no page.
+    // More than there are: what follows the last page is not a page.
     file.chunk(0).num_values = 1_000;
     reads(&file);
 }

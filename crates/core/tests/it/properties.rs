@@ -411,7 +411,7 @@ fn compressions_as_text() {
         ("zstd:23", "ZSTD has the levels -131072 to 22, not 23"),
         ("zstd:99999999999", "not 99999999999"),
         ("gzip:-1", "GZIP has the levels 0 to 12, not -1"),
-        ("zstd:x", "the level of zstd:x is no whole number"),
+        ("zstd:x", "the level of zstd:x is not a whole number"),
         ("snappy:1", "SNAPPY has no levels"),
         ("lz4", "LZ4_RAW is what replaced it"),
         ("lzo", "LZO is not written"),

@@ -1,4 +1,4 @@
-//! Schemas: the tree, its levels, and its text. What is no tree is refused.
+//! Schemas: the tree, its levels, and its text. What is not a tree is refused.
 
 use crate::chunk::file::{group, leaf, root};
 use marquetry_base::{Error, ErrorKind, Limits, MemoryBudget};

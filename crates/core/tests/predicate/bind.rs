@@ -50,10 +50,10 @@ fn errors_say_what_would_do() {
         ("any(points.y) = 1", "no column points.y; did you mean points"),
         ("any(price) = 1", "it is in no list: ask for it without any() and all()"),
         ("any(tags) = 5", "write it in single quotes"),
-        ("tags['x'] = 5", "it is no map, and has no keys"),
+        ("tags['x'] = 5", "it is not a map, and has no keys"),
         ("attributes[5] = 5", "write it in single quotes"),
-        ("cardinality(price) > 1", "it is no list and no map, and has no elements"),
-        ("name is empty", "it is no list and no map, and has no elements"),
+        ("cardinality(price) > 1", "it is neither a list nor a map, and has no elements"),
+        ("name is empty", "it is neither a list nor a map, and has no elements"),
         ("nothing is empty", "no column nothing"),
         ("name = 5", "write it in single quotes"),
         ("name = \"Bob\"", "no column Bob"),
@@ -113,7 +113,7 @@ fn errors_say_where_in_the_text() {
             "{error}"
         );
     }
-    // One that was built is no text.
+    // One that was built is not text.
     let error = col("nam").eq("x").bind(&schema()).unwrap_err();
     assert_eq!(
         (error.place().character, error.message().starts_with("no column nam")),
@@ -426,7 +426,7 @@ fn geometries_may_be_written_as_they_are_shown() {
         ("shape in ('POINT (1 2)', 'POINT Z (1 2 3)', null)", [true, true, true, true, false]),
         ("shape not in ('POINT (1 2)', 'POINT Z (1 2 3)')", [false, false, false, false, true]),
         ("shape not in ('POINT (1 2)', null)", [false; 5]),
-        // What is no geometry is shown as digits.
+        // What is not a geometry is shown as digits.
         ("shape = '0102'", [false, false, false, false, true]),
         // GeoParquet before the format had geometries.
         ("raw = 'POINT (1 2)'", [true, true, true, false, false]),

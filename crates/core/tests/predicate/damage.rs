@@ -66,7 +66,7 @@ pub(crate) fn weakened(random: &mut Random, metadata: &ParquetMetaData) -> Parqu
                     }
                 }
             }
-            // Bounds in the wrong order are no bounds.
+            // Bounds in the wrong order are not bounds.
             8 if statistics.min_value != statistics.max_value => {
                 std::mem::swap(&mut statistics.min_value, &mut statistics.max_value);
             }

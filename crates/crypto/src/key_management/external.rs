@@ -14,11 +14,11 @@ impl ExternalKeyMaterial {
     /// Parses the JSON. Fails unless it is an object whose members are strings.
     pub fn parse(json: &[u8]) -> Result<Self> {
         let Ok(Value::Object(members)) = serde_json::from_slice(json) else {
-            return Err(Error::corrupt("external key material is no JSON object"));
+            return Err(Error::corrupt("external key material is not a JSON object"));
         };
         let text = |(name, material)| match material {
             Value::String(material) => Ok((name, material)),
-            _ => Err(Error::corrupt(format!("external key material: {name} is no text"))),
+            _ => Err(Error::corrupt(format!("external key material: {name} is not text"))),
         };
         members.into_iter().map(text).collect::<Result<_>>().map(ExternalKeyMaterial)
     }

@@ -100,12 +100,12 @@ impl KeyMaterial {
 
 fn object(json: &[u8]) -> Result<Map<String, Value>> {
     let Ok(Value::Object(members)) = serde_json::from_slice(json) else {
-        return Err(Error::encrypted("the key metadata are no key material: not JSON"));
+        return Err(Error::encrypted("the key metadata is not key material: not JSON"));
     };
     match members.get("keyMaterialType").and_then(Value::as_str) {
         Some(PKMT1) => Ok(members),
         Some(other) => Err(Error::unsupported(format!("key material of type {other:?}"))),
-        None => Err(Error::encrypted("the key metadata are no key material: without a type")),
+        None => Err(Error::encrypted("the key metadata is not key material: without a type")),
     }
 }
 

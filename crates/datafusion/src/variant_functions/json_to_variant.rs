@@ -45,7 +45,7 @@ impl ScalarUDFImpl for JsonToVariant {
         match given {
             [DataType::Null] => Ok(vec![DataType::Utf8View]),
             [text] if text.is_string() => Ok(vec![DataType::Utf8View]),
-            _ => plan_err!("json_to_variant takes a text of JSON"),
+            _ => plan_err!("json_to_variant takes JSON text"),
         }
     }
 

@@ -28,7 +28,7 @@ pub(crate) fn variant_get() -> Arc<ScalarUDF> {
 }
 
 impl VariantGet {
-    /// The path and the type in the arguments. Fails if they are no literals, or not valid.
+    /// The path and the type in the arguments. Fails if they are not literals, or not valid.
     pub(crate) fn wanted(arguments: &[Option<&ScalarValue>]) -> Result<(Path, VariantCast)> {
         let text = |at: usize, what: &str| {
             let text = text_of(arguments.get(at).copied().flatten());

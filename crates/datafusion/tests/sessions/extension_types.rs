@@ -191,7 +191,7 @@ async fn a_table_has_the_types_on_which_its_files_agree() {
     std::fs::create_dir(&place).unwrap();
     write(&place.join("a.parquet"), &[batch_of(columns("EPSG:4326"))], 40);
     let mut others = columns("EPSG:3857");
-    // Text that is no JSON, bytes that are no UUID.
+    // Text that is not JSON, bytes that are not UUIDs.
     for (field, _) in others.iter_mut().filter(|(field, _)| ["u", "j"].contains(&field.name().as_str())) {
         *field = Field::clone(field).with_metadata(HashMap::new());
     }

@@ -77,7 +77,7 @@ async fn options_of_writing_that_cannot_be_followed_are_refused() {
         ("crypto.factory_id", "vault", "encrypted files are neither read nor written"),
         ("bloom_filter_enabled::nowhere", "true", "nowhere"),
         ("no_such_option", "1", "no_such_option"),
-        ("execution.batch_size", "1", "execution.batch_size is no option of a statement"),
+        ("execution.batch_size", "1", "execution.batch_size is not an option of a statement"),
         ("execution.keep_partition_by_columns", "perhaps", "perhaps"),
     ] {
         let path = folder.path().join("out.parquet");

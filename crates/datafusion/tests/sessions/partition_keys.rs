@@ -111,7 +111,7 @@ async fn keys_stand_below_each_other() {
         ("k = 2 and w = 'a b'", &["4"]),
         ("k = 2 and w = 'a:b'", &["5", "6"]),
         ("k + 1 > 2 or w = 'a' and id < 2", &["1", "4", "5", "6", "7"]),
-        // Evaluated on the keys alone: a null key is no division by zero.
+        // Evaluated on the keys alone: a null key is not a division by zero.
         ("10 / k > 5", &["2", "3"]),
     ] {
         let sql = format!("select id from t where {condition} order by id");

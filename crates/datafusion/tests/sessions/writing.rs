@@ -185,7 +185,7 @@ async fn tables_say_whether_files_keep_keys() {
         assert_eq!(names, columns);
     }
     for (option, sentence) in [
-        ("'execution.anything' '1'", "execution.anything is no option of a statement"),
+        ("'execution.anything' '1'", "execution.anything is not an option of a statement"),
         ("'execution.keep_partition_by_columns' '1'", "'1' is none of true, false"),
     ] {
         let sql = format!(

@@ -32,7 +32,7 @@ pub fn crs(value: &Value) -> Result<String> {
 fn unknown(name: &str) -> Error {
     let shown: String = name.chars().take(MOST_SHOWN).collect();
     Error::unsupported(format!(
-        "GeoJSON: `crs` is {shown:?}, which is no EPSG code: name one, as in \"urn:ogc:def:crs:EPSG::3857\", or take `crs` out if \
+        "GeoJSON: `crs` is {shown:?}, which is not an EPSG code: name one, as in \"urn:ogc:def:crs:EPSG::3857\", or take `crs` out if \
          coordinates are longitudes and latitudes"
     ))
 }

@@ -85,7 +85,8 @@ impl NewType {
     ///
     /// Fails if one of them does not fit.
     pub fn convert(self, array: &ArrayRef) -> Result<ArrayRef> {
-        let failed = |error| Error::caused_by(ErrorKind::Argument, format!("a value is no {self}"), error);
+        let failed =
+            |error| Error::caused_by(ErrorKind::Argument, format!("a value is not a valid {self}"), error);
         let converted = match self {
             NewType::Uuid => uuids(array)?,
             NewType::Variant => variants(array)?,
@@ -95,7 +96,7 @@ impl NewType {
         // Runs and dictionaries have their nulls in their values.
         match converted.logical_null_count() == array.logical_null_count() {
             true => Ok(converted),
-            false => Err(Error::argument(format!("a value is no {self}"))),
+            false => Err(Error::argument(format!("a value is not a valid {self}"))),
         }
     }
 
@@ -135,7 +136,7 @@ impl NewType {
             }
             NewType::Element => match data_type {
                 DataType::List(element) => lists_of(array, element, true),
-                _ => Err(Error::argument(format!("{data_type} is no list"))),
+                _ => Err(Error::argument(format!("{data_type} is not a list"))),
             },
             _ => cast(array, data_type).map_err(failed),
         }
@@ -145,7 +146,7 @@ impl NewType {
 /// Returns the element of each list, null for lists without one.
 fn elements(array: &ArrayRef) -> Result<ArrayRef> {
     let failed = |error| Error::caused_by(ErrorKind::Argument, "the elements of lists", error);
-    let lists = array.as_list_opt::<i32>().ok_or_else(|| Error::argument("is no list"))?;
+    let lists = array.as_list_opt::<i32>().ok_or_else(|| Error::argument("is not a list"))?;
     let (values, offsets) = (lists.values(), lists.value_offsets());
     let place = |row: usize| {
         let count = if lists.is_null(row) { 0 } else { offsets[row + 1] - offsets[row] };
@@ -199,7 +200,7 @@ fn uuids(array: &ArrayRef) -> Result<ArrayRef> {
     for text in texts.as_string_view() {
         match text {
             Some(text) => {
-                let bytes = parse_uuid(text).ok_or_else(|| Error::argument("a value is no UUID"))?;
+                let bytes = parse_uuid(text).ok_or_else(|| Error::argument("a value is not a UUID"))?;
                 out.append_value(bytes).map_err(failed)?;
             }
             None => out.append_null(),

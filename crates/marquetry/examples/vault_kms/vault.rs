@@ -54,7 +54,7 @@ impl Vault {
             || !key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
             || key.contains("..")
         {
-            return Err(Error::argument(format!("{key:?} is no name of a key in Vault")));
+            return Err(Error::argument(format!("{key:?} is not a name of a key in Vault")));
         }
         let url = format!("{}/v1/{}/{action}/{key}", self.address, self.mount);
         let failed = |why: String| {

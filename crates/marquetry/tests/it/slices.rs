@@ -117,7 +117,7 @@ fn pruned(array: &ArrayRef, part: &DataType) -> Vec<String> {
             let entries: ArrayRef = Arc::new(array.as_map().value(i));
             format!("[{}]", pruned(&entries, entry.data_type()).join(","))
         }),
-        (whole, part) => panic!("{part} is no part of {whole}"),
+        (whole, part) => panic!("{part} is not part of {whole}"),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::source::Source;
 use std::collections::HashSet;
 use std::fs;
 
-/// Names that begin a line of such a list and are no modules, as `file: names`.
+/// Names that begin a line of such a list and are not modules, as `file: names`.
 ///
 /// A list is a block of ```` ```text ```` or a table in the `//!` of a file that declares modules; at least three of the names
 /// that begin its lines are such modules.

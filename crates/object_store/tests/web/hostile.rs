@@ -58,7 +58,7 @@ fn more_than_was_asked_for_is_an_error() {
     let server = Server::start(vec![7; 64 << 20], Faults { gives_more: true, ..Faults::default() });
     let file = StoreRegistry::new().unwrap().open(&server.url()).unwrap();
     let error = file.read_at(0, 10).unwrap_err();
-    assert!(error.to_string().contains("10 bytes asked for, and the store gives more"), "{error}");
+    assert!(error.to_string().contains("requested 10 bytes, and the store returned more"), "{error}");
 }
 
 /// Slower than any timeout for whole requests would allow.

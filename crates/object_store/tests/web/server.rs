@@ -85,7 +85,7 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let state = state.clone();
-                // A client that goes away is no fault.
+                // A client that goes away is not a fault.
                 std::thread::spawn(move || serve(stream.unwrap(), &state).ok());
             }
         });

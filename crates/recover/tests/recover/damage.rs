@@ -221,7 +221,7 @@ fn zeros_from_anywhere_to_the_end() {
         match saved(&broken, &given(SCHEMA)) {
             Ok(recovery) if whole > 0 => assert_eq!(rewritten(&recovery), all[..whole], "zeros from {at}"),
             Ok(recovery) => {
-                // Bytes at the end of a page that were zero before are no loss.
+                // Bytes at the end of a page that were zero before are not loss.
                 let is_kept = !recovery.report().row_groups.is_empty();
                 assert!(!is_kept || rewritten(&recovery) == all[..1], "zeros from {at}");
             }
@@ -314,7 +314,7 @@ fn headers_that_lost_a_field_are_written_anew() {
     let places: Vec<usize> = places.map(|(at, _)| at).collect();
     assert!(places.len() >= 30, "{places:?}");
     for at in places {
-        // Fields 5 and 6 now, which are no numbers.
+        // Fields 5 and 6 now, which are not numbers.
         let broken = changed(&good, |bytes| bytes[at] ^= 0x20);
         for (broken, options) in
             [(broken.clone(), RecoverOptions::default()), (broken.slice(..footer), given(SCHEMA))]

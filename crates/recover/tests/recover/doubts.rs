@@ -196,7 +196,7 @@ fn a_footer_that_is_damaged_behind_its_schema() {
     let start = footer_start(&good);
     let at = start + good[start..].windows(3).position(|bytes| bytes == b"\x16\x8c\x01").unwrap();
     let mut broken = good.to_vec();
-    // The list of row groups, of what is no type.
+    // The list of row groups, of what is not a type.
     broken[at + 4] = 0x1f;
     let broken = Bytes::from(broken);
     let recovery = saved(&broken, &RecoverOptions::default()).unwrap();
@@ -253,7 +253,7 @@ fn any_bit_of_a_schema() {
 #[test]
 fn digits_of_what_is_no_decimal() {
     let (report, _) = damaged(|footer| footer.schema[1].scale = Some(17));
-    assert_doubted(&report, "id is no decimal", "scale or precision");
+    assert_doubted(&report, "id is not a decimal", "scale or precision");
 }
 
 /// Metadata behind a chunk names its column: behind a cut come other columns of the row group than the first.

@@ -56,7 +56,7 @@ fn a_damaged_arrow_schema_is_left_out() {
         let (keys, told) = kept(&arrow_schema(&text));
         let [told] = &told[..] else { panic!("{text}: {told:?}") };
         assert!(
-            keys.is_empty() && told.contains("ARROW:schema are left out: they are no schema"),
+            keys.is_empty() && told.contains("ARROW:schema are left out: they are not a schema"),
             "{text}: {told}"
         );
     }
@@ -164,7 +164,7 @@ fn what_is_no_text_and_no_json_is_left_out() {
     assert_eq!(keys, ["kept", "pandas", "empty"]);
     assert_eq!(told.len(), 3, "{told:?}");
     assert!(told[1].contains("binary are left out: they are not text in UTF-8"), "{told:?}");
-    assert!(told[2].contains("geo are left out: they are no JSON"), "{told:?}");
+    assert!(told[2].contains("geo are left out: they are not JSON"), "{told:?}");
 }
 
 /// The fields of the sample, as pyarrow stores them.

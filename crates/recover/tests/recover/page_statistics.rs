@@ -118,7 +118,7 @@ fn a_wrong_bound_is_left_out_and_told() {
     }
 }
 
-/// A schema that is not the file's may have another order. That is no sign of damage.
+/// A schema that is not the file's may have another order. That is not a sign of damage.
 #[test]
 fn the_order_of_another_schema_does_not_accuse_the_values() {
     let good = file(false, PageVersion::V1);

@@ -197,7 +197,7 @@ fn types_of_files_may_differ() {
         assert_eq!(stdout(&["-t", &table, &query.replace("TABLE", "t"), "--format", "csv"]), by_name);
         by_name
     };
-    // The key above the named folder is no column, whatever types the files have.
+    // The key above the named folder is not a column, whatever types the files have.
     assert_eq!(rows("select * from TABLE order by i", "run=1/wide"), "i,t\n1,x\n1099511627776,y\n");
     assert_eq!(rows("select max(i) as m from TABLE", "run=1/wide/*.parquet"), "m\n1099511627776\n");
     assert_eq!(rows("select * from TABLE order by i", "missing"), "i,u\n1,5\n2,\n");
@@ -223,7 +223,7 @@ fn rows_are_added_to_folders_and_seen() {
     assert_eq!(stdout(&["-t", &table, count, "--format", "csv"]), "n\n410\n");
     for name in ["x=1.parquet", "*.parquet"] {
         let (code, message) = failure(&[&format!("insert into '{path}/{name}' select * from '{path}'")]);
-        assert!(code == 2 && message.contains("is no folder: rows are added to a folder"), "{message}");
+        assert!(code == 2 && message.contains("is not a folder: rows are added to a folder"), "{message}");
     }
     // Statistics answer the query, as for declared tables.
     let plan = stdout(&[&format!("explain select count(*) from '{path}'"), "--format", "csv"]);

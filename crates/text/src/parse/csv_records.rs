@@ -1,9 +1,9 @@
 //! The records of CSV text, as `csv-core` understands them with its defaults.
 //!
-//! A record ends with LF, CR or both; empty lines are no records, unless records have one cell: then they are an empty one.
+//! A record ends with LF, CR or both; empty lines are not records, unless records have one cell: then they are an empty one.
 //! A cell that begins with a quote goes on to the next quote that is not doubled; what stands between that and the end of
 //! the cell belongs to it as it is. Quotes anywhere else mean nothing. Lines that begin with the mark of comments, if there
-//! is one, are no records.
+//! is one, are not records.
 
 mod escapes;
 

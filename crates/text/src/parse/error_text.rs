@@ -1,4 +1,4 @@
-//! Error messages about text that is no value of the wanted type.
+//! Error messages about text that is not a value of the wanted type.
 
 use arrow_schema::ArrowError;
 

@@ -42,7 +42,7 @@ impl JsonColumn<'_> {
         };
         match (0..self.rows.len()).find(is_bare) {
             Some(at) => {
-                Err(ValueError { at, message: format!("{} is no text", self.get(at).unwrap_or_default()) })
+                Err(ValueError { at, message: format!("{} is not text", self.get(at).unwrap_or_default()) })
             }
             None => Ok(()),
         }

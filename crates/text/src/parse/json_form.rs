@@ -6,7 +6,7 @@
 //! | in the file | where | becomes |
 //! |---|---|---|
 //! | a member that comes twice | in a struct | an error |
-//! | a member that is no column | in a struct | an error, or nothing if that was asked for |
+//! | a member that is not a column | in a struct | an error, or nothing if that was asked for |
 //! | a number, `true` or `false` | where all before were texts | an error |
 //! | `{..}` or `[..]` | where text was asked for | its JSON as a text |
 //! | anything | in a VARIANT | its JSON as a text |
@@ -147,7 +147,7 @@ impl Former<'_, '_> {
             (Expected::Variant, _) => self.any_as_text(),
             (Expected::Scalar { takes_nested, .. }, b'{' | b'[') => self.json_as_text(*takes_nested),
             (Expected::Scalar { takes_bare: false, .. }, byte) if byte != b'"' && byte != b'n' => {
-                Err(unfit(format!("{} is no text", short(self.reader.scalar()?))))
+                Err(unfit(format!("{} is not text", short(self.reader.scalar()?))))
             }
             (Expected::Object(members), b'{') => self.object(members),
             (Expected::List(element), b'[') => self.list(element),
@@ -203,7 +203,7 @@ impl Former<'_, '_> {
                 }
                 None if self.ignore_unknown => self.reader.skip_value()?,
                 None => {
-                    let message = "is no column".to_owned();
+                    let message = "is not a column".to_owned();
                     let path = vec![name.into_owned()];
                     return Err(Unfit::Member { path, message, is_of_type: true });
                 }
@@ -381,10 +381,10 @@ mod tests {
         for (text, path, part) in [
             (r#"{"t":"a","t":"b"}"#, "t", "twice"),
             (r#"{"t":"a","\u0074":"b"}"#, "t", "twice"),
-            (r#"{"t":1}"#, "t", "1 is no text"),
-            (r#"{"t":true}"#, "t", "true is no text"),
+            (r#"{"t":1}"#, "t", "1 is not text"),
+            (r#"{"t":true}"#, "t", "true is not text"),
             (r#"{"t":{"a":1}}"#, "t", "beside"),
-            (r#"{"l":["a",2]}"#, "l", "2 is no text"),
+            (r#"{"l":["a",2]}"#, "l", "2 is not text"),
             (r#"{"z":1}"#, "z", "no column"),
             (r#"{"m":[{"key":null,"value":1}]}"#, "m", "no key"),
             (r#"{"m":[{"key":1,"key":1}]}"#, "m", "two members"),

@@ -120,7 +120,9 @@ fn rare(texts: &dyn Texts, data_type: &DataType, strictness: Strictness) -> Resu
 /// Adds the type to an error that only has the text.
 fn named(value_error: ValueError, data_type: &DataType) -> ValueError {
     match value_error.message.strip_prefix(BARE) {
-        Some(text) => ValueError { message: format!("{} is no {data_type}", shortened(text)), ..value_error },
+        Some(text) => {
+            ValueError { message: format!("{} is not a valid {data_type}", shortened(text)), ..value_error }
+        }
         None => value_error,
     }
 }
@@ -416,7 +418,7 @@ mod tests {
         let price = of("-12.5", &DataType::Decimal256(40, 3), Strictness::Given).unwrap();
         assert_eq!(price.as_primitive::<Decimal256Type>().value_as_string(1), "-12.500");
         let error = of("abc", &DataType::Int64, Strictness::Given).unwrap_err();
-        assert_eq!(error.message, "\"abc\" is no Int64");
+        assert_eq!(error.message, "\"abc\" is not a valid Int64");
         let uuid =
             of("00000000-0000-0000-0000-0000000000ff", &DataType::FixedSizeBinary(16), Strictness::Given);
         assert_eq!(uuid.unwrap().as_fixed_size_binary().value(1)[15], 255);

@@ -14,7 +14,7 @@ pub(super) fn number(text: &str) -> Result<Value<'static>> {
     if !has_exponent && let Some(value) = number.exact() {
         return Ok(value);
     }
-    let double: f64 = text.parse().map_err(|_| Error::corrupt(format!("{text} is no number of JSON")))?;
+    let double: f64 = text.parse().map_err(|_| Error::corrupt(format!("{text} is not a number of JSON")))?;
     if double.is_finite() && Number::new(&format!("{double:e}"))?.is_same(&number) {
         return Ok(Value::Double(double));
     }
@@ -71,7 +71,7 @@ struct Number {
 
 impl Number {
     fn new(text: &str) -> Result<Self> {
-        let wrong = || Error::corrupt(format!("{text} is no number of JSON"));
+        let wrong = || Error::corrupt(format!("{text} is not a number of JSON"));
         let (is_negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text),

@@ -28,7 +28,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
     /// Builds the reader.
     ///
     /// Fails if a row group does not exist, if the batch size is 0, if the predicate does not fit the schema, or if the
-    /// file cannot be read as the wanted schema. If damage is no error, also fails if rows are chosen by anything but a
+    /// file cannot be read as the wanted schema. If damage is not an error, also fails if rows are chosen by anything but a
     /// predicate: nobody could say any more which rows those are.
     pub fn build(mut self) -> Result<ParquetRecordBatchReader> {
         let evolved = self.evolved()?;
@@ -108,7 +108,7 @@ impl<T> ParquetRecordBatchReaderBuilder<T> {
         let (mut row_groups, options, resolved) = self.resolve()?;
         let narrow = NarrowTypes::of(resolved.projected(&self.projection));
         self.batch_size = self.batch_size.min(narrow.most_rows.unwrap_or(usize::MAX));
-        // Where damage is no error, all rows are read, and the predicate is evaluated on the readable ones.
+        // Where damage is not an error, all rows are read, and the predicate is evaluated on the readable ones.
         let has_predicate = self.has_predicate() && options.on_corrupt == OnCorrupt::Fail;
         let is_whole = self.selection.is_none() && !has_predicate && self.filter.is_none();
         let may_end = is_whole && options.on_corrupt == OnCorrupt::Fail && narrow.has_keys();

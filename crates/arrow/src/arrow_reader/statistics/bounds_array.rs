@@ -41,7 +41,7 @@ impl Bound {
 }
 
 /// Returns the bounds of values of `leaf`, which is read as `read_as` and then promoted to `to`. A bound is null if it
-/// is no value of that type, or if it does not hold in that type's order.
+/// is not a value of that type, or if it does not hold in that type's order.
 pub(super) fn bounds_array(
     known: &[Option<TrustedStatistics<'_>>],
     side: Bound,

@@ -7,7 +7,7 @@ use marquetry_base::{Error, Result};
 use marquetry_core::nesting::{FieldKind, NestedField};
 use marquetry_core::schema::{Schema, unknown_column};
 
-/// An Arrow field, and the number of the column that it is read from; `None` if the file lacks it, or if it is no leaf.
+/// An Arrow field, and the number of the column that it is read from; `None` if the file lacks it, or if it is not a leaf.
 pub(in crate::arrow_reader) type FoundColumn<'a> = (&'a Field, Option<usize>);
 
 /// Returns the field of this name, or of the leaf of this dotted path.

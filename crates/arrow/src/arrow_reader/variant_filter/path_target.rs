@@ -11,7 +11,7 @@ pub(crate) fn is_variant_path(schema: &Schema, name: &str) -> bool {
     column_and_path(name).is_some() && !names_column(schema, name)
 }
 
-/// Returns the target that a condition on a path compares; `None` if it is no condition on one value.
+/// Returns the target that a condition on a path compares; `None` if it is not a condition on one value.
 pub(super) fn target_of(predicate: &Predicate) -> Result<Option<PathTarget>> {
     let of_literal = |literal: &Literal| match literal {
         Literal::Bool(_) => Some(PrimitiveType::Boolean),

@@ -106,7 +106,7 @@ fn values_would_become_others() {
     }
     for (into, own) in [
         (three(Int32), list(Int32)),
-        // 1,500 ms are no whole seconds.
+        // 1,500 ms are not whole seconds.
         (Timestamp(Second, None), Timestamp(Millisecond, None)),
         (Time32(Second), Time32(Millisecond)),
     ] {

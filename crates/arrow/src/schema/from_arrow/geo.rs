@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Returns the logical type of a `geoarrow.wkb` field with these parameters: GEOGRAPHY if edges are stated as other
-/// than planar. Text that is no JSON is ignored.
+/// than planar. Text that is not JSON is ignored.
 pub(in crate::schema) fn logical(parameters: &str) -> LogicalType {
     let members = members(parameters).unwrap_or_default();
     let text = |name: &str| member(&members, name).and_then(string);

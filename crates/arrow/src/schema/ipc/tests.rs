@@ -63,7 +63,7 @@ proptest! {
     }
 }
 
-/// pyarrow's metadata is bytes. One pair that is no text does not take the types of all columns away.
+/// pyarrow's metadata is bytes. One pair that is not text does not take the types of all columns away.
 #[test]
 fn binary_metadata_is_left_out() {
     let pairs =

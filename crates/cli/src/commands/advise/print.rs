@@ -165,7 +165,7 @@ fn share(share: f64) -> String {
 }
 
 const BY_THE_WRITER: &str = "(for whoever writes the rows: no command does it)";
-/// Width if output is no terminal.
+/// Width if output is not a terminal.
 const WIDTH: usize = 100;
 const NARROWEST: usize = 40;
 const INDENT: usize = 3;

@@ -108,7 +108,7 @@ indexes, statistics and bloom filters need values: the columns that they concern
 are still copied, unless row groups change.
 
 COLUMN is a dotted path such as producer.name, with all its children, or a pattern: * stands for any characters of one
-name, ** for any number of names. A name in double quotes is no pattern, may be empty, and may have dots: s.\"x.y\".
+name, ** for any number of names. A name in double quotes is not a pattern, may be empty, and may have dots: s.\"x.y\".
 What is set for a column overrides what is set for all.
 
 OUT appears when it is complete; until then, and after a failure, an existing OUT stays. The metadata keeps the writer

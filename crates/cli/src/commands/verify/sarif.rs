@@ -22,7 +22,7 @@ impl Document {
         Document { judgement, results: Vec::new(), failures: Vec::new() }
     }
 
-    /// Adds a file that could not be read: that is no result, as no rule was checked.
+    /// Adds a file that could not be read: that is not a result, as no rule was checked.
     pub(super) fn add_failure(&mut self, file: &Path, failure: &Failure) {
         self.failures.push(json!({
             "level": "error",

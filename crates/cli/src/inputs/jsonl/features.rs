@@ -133,10 +133,10 @@ impl Features {
                 (self.has_features, self.depth) = (true, 0);
                 At::First
             }
-            (At::List, _) => return Err(broken("`features` is no list")),
+            (At::List, _) => return Err(broken("`features` is not a list")),
             (At::End, _) => return Err(broken("something else stands behind the collection")),
             (At::Start | At::Name | At::Colon, _) => {
-                return Err(broken("is no FeatureCollection of GeoJSON"));
+                return Err(broken("is not a FeatureCollection of GeoJSON"));
             }
         })
     }
@@ -172,14 +172,14 @@ impl Features {
         let wrong = |message: String| broken(&format!("feature {count}: {message}"));
         let feature = serde_json::from_slice(&self.text).map_err(|error| wrong(error.to_string()))?;
         self.text.clear();
-        let Value::Object(mut feature) = feature else { return Err(wrong("is no object".to_owned())) };
+        let Value::Object(mut feature) = feature else { return Err(wrong("is not an object".to_owned())) };
         if feature.get("type").and_then(Value::as_str) != Some("Feature") {
-            return Err(wrong("is no Feature".to_owned()));
+            return Err(wrong("is not a Feature".to_owned()));
         }
         let properties = match feature.remove("properties") {
             Some(Value::Object(properties)) => properties,
             None | Some(Value::Null) => Map::new(),
-            Some(_) => return Err(wrong("`properties` are no object".to_owned())),
+            Some(_) => return Err(wrong("`properties` are not an object".to_owned())),
         };
         if properties.contains_key(GEOMETRY) {
             return Err(wrong(format!("a property is called {GEOMETRY}, as the column of geometries is")));
@@ -218,7 +218,9 @@ impl ToLines for Features {
         if bytes.is_empty() {
             return match (self.at, self.has_features) {
                 (At::End, true) => Ok(false),
-                (At::End, false) => Err(broken("has no `features`: it is no FeatureCollection of GeoJSON")),
+                (At::End, false) => {
+                    Err(broken("has no `features`: it is not a FeatureCollection of GeoJSON"))
+                }
                 _ => Err(broken("the collection is not closed")),
             };
         }
@@ -262,8 +264,8 @@ mod tests {
                 ("[]", "no FeatureCollection"),
                 ("{}", "no `features`"),
                 (r#"{"features": 5}"#, "no list"),
-                (r#"{"features": [1]}"#, "feature 1: is no object"),
-                (r#"{"features": [{"type":"Point"}]}"#, "feature 1: is no Feature"),
+                (r#"{"features": [1]}"#, "feature 1: is not an object"),
+                (r#"{"features": [{"type":"Point"}]}"#, "feature 1: is not a Feature"),
                 (r#"{"features": [{"type":"Feature"},]}"#, "missing"),
                 (r#"{"features": [{"type":"Feature"}"#, "not closed"),
                 (r#"{"features": [{"type":"Feature"}]} x"#, "behind"),

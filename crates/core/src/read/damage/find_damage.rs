@@ -85,7 +85,7 @@ pub fn find_damage(
         return ChunkDamage::total(rows, bytes, error);
     }
     let is_indexed = index.is_some_and(|index| apply_offset_index(&mut pages, &index, rows));
-    // QUIRK: some files have pages with more rows than the row group. That is no damage if the footer counts their
+    // QUIRK: some files have pages with more rows than the row group. That is not damage if the footer counts their
     // values as well.
     let may_exceed = has_all_values || is_indexed;
     Ok(locate_rows(pages, rows, bytes, may_exceed, cuts_rows && !is_indexed))

@@ -220,6 +220,6 @@ fn split(text: &str) -> Result<(&str, Option<i64>)> {
     };
     match level.trim().parse() {
         Ok(level) => Ok((name.trim(), Some(level))),
-        Err(_) => Err(Error::argument(format!("the level of {text} is no whole number"))),
+        Err(_) => Err(Error::argument(format!("the level of {text} is not a whole number"))),
     }
 }

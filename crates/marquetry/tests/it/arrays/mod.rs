@@ -77,7 +77,7 @@ fn unit(random: &mut Random) -> TimeUnit {
     random.pick(&[TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond])
 }
 
-/// A type that is no list, struct or map.
+/// A type that is not a list, struct or map.
 fn plain_type(random: &mut Random) -> DataType {
     use DataType::*;
     match random.below(33) {

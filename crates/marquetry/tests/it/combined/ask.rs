@@ -17,7 +17,7 @@ pub(super) struct Asked {
 /// The result of a predicate for each row: true, false or unknown.
 pub(super) type Says = Vec<Option<bool>>;
 
-/// All columns that are no list and are in none, and the lists themselves.
+/// All columns that are not a list and are in none, and the lists themselves.
 pub(super) fn columns(batch: &RecordBatch) -> Vec<Asked> {
     let mut out = Vec::new();
     for (field, array) in batch.schema().fields().iter().zip(batch.columns()) {
