@@ -76,7 +76,7 @@ pub(crate) fn place_of(name: &str, schema: &Schema, option: &str) -> Result<usiz
 #[cold]
 pub(crate) fn several_columns(name: &str) -> Error {
     Error::argument(format!(
-        "several columns are called {}: which one is meant cannot be told; whoever writes the file can call them differently",
+        "several columns are called {}, so the name is ambiguous; whoever writes the file can rename them",
         quote_name(name)
     ))
 }

@@ -120,12 +120,12 @@ const WAYS: &[Way] = &[
     Way {
         theirs: "compression-level codec-level level",
         commands: "convert rewrite",
-        told: "the level stands behind the codec: '--compression zstd:9'",
+        told: "the level follows the codec: '--compression zstd:9'",
     },
     Way {
         theirs: "header has-header",
         commands: "convert",
-        told: "the first line is the header, unless '--no-header' is said",
+        told: "the first line is the header, unless '--no-header' is given",
     },
     Way {
         theirs: "partition-by partition-cols partition-on partitioning",
@@ -135,7 +135,7 @@ const WAYS: &[Way] = &[
     Way {
         theirs: "hive hive-partitioning",
         commands: "schema head cat count explain convert",
-        told: "directories called key=value are columns, unless '--no-partitions' is said",
+        told: "directories called key=value are columns, unless '--no-partitions' is given",
     },
     Way {
         theirs: "sort sort-by order-by",
@@ -305,7 +305,7 @@ mod tests {
         };
         for (typed, tip) in [
             ("convert a.csv b.parquet --codec zstd", "tip: here that is '--compression'\n"),
-            ("convert a.csv b.parquet --compression_level 3", "tip: the level stands behind the codec"),
+            ("convert a.csv b.parquet --compression_level 3", "tip: the level follows the codec"),
             ("convert a.csv -o b.parquet", "tip: the file to write is the last argument"),
             ("convert a.csv b.parquet --skip 3", "tip: here that is '--offset' or '--skip-lines'\n"),
             ("rewrite a.parquet b.parquet --row_group_size=3", "tip: here that is '--row-group-rows'\n"),

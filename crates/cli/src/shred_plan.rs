@@ -105,7 +105,7 @@ pub(crate) fn told(inferred: &InferredShredding) -> String {
     };
     let prunes = match prunable.as_slice() {
         [] => String::new(),
-        columns => format!(", parts are passed over by {}", columns.join(", ")),
+        columns => format!(", parts of files are skipped by {}", columns.join(", ")),
     };
     let not = if inferred.pays() { "" } else { "not " };
     format!(

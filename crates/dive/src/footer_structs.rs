@@ -46,12 +46,7 @@ known!(
             List(&Struct(&COLUMN_ORDER)),
             "By what order the bounds of each column are bounds."
         ),
-        Field(
-            8,
-            "encryption_algorithm",
-            Struct(&OTHER),
-            "How a footer that stands in the open is signed. Encryption.md;"
-        ),
+        Field(8, "encryption_algorithm", Struct(&OTHER), "How a plaintext footer is signed. Encryption.md;"),
         Field(
             9,
             "footer_signing_key_metadata",

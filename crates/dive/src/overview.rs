@@ -34,7 +34,7 @@ impl Overview {
         ];
         let footer = metadata.data_end().filter(|end| *end <= len);
         lines.push(match footer {
-            Some(end) => ["footer".to_owned(), format!("from byte {} on, {}", count(end), ShownBytes(len - end)), "What the file says of itself stands at its end: a Thrift struct, its length in four bytes, PAR1. README.md, File format; parquet.thrift, FileMetaData.".to_owned()],
+            Some(end) => ["footer".to_owned(), format!("from byte {} on, {}", count(end), ShownBytes(len - end)), "The file's metadata is at its end: a Thrift struct, its length in four bytes, PAR1. README.md, File format; parquet.thrift, FileMetaData.".to_owned()],
             None => ["footer".to_owned(), String::new(), "The footer is not in this file.".to_owned()],
         });
         let mut fact = |name: &str, value: String, about: &str| {

@@ -158,7 +158,7 @@ static DATA_PAGE_V2: Known = Known {
             7,
             "is_compressed",
             Kind::Bool,
-            "Whether the values are compressed; they are, if it is not said.",
+            "Whether the values are compressed; without this field they are.",
         ),
         Field(8, "statistics", Kind::Struct(&STATISTICS), "Bounds of the page's values."),
     ],

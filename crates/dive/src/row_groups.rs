@@ -50,7 +50,7 @@ impl Screen for RowGroups {
     fn about(&mut self, index: usize) -> String {
         let group = self.file.metadata().row_group(index);
         let sorted = match group.sorting_columns() {
-            [] => "the writer says nothing of an order".to_owned(),
+            [] => "the writer declares no order".to_owned(),
             columns => {
                 let name = |column: &marquetry_format::SortingColumn| {
                     usize::try_from(column.column_idx)

@@ -65,7 +65,7 @@ impl FileReader {
             let found = hasher.finish();
             if found != said {
                 let name = algorithm.name();
-                self.mismatch = Some(format!("FILE: the checksum is {name}:{found}, {said} is said"));
+                self.mismatch = Some(format!("FILE: the checksum is {name}:{found}, and {said} is stated"));
             }
         }
         match &self.mismatch {

@@ -212,7 +212,7 @@ impl<'a> ChunkCheck<'a> {
                 .all(|counts| counts.len() == pages);
         let why = match self.order.and_then(|order| wrong_boundary_order(index, order)) {
             _ if !is_whole => "its lists have not one element for each page".to_owned(),
-            Some(sorted) => format!("{} is said, {sorted} is true", index.boundary_order),
+            Some(sorted) => format!("{} is stated, {sorted} is true", index.boundary_order),
             None => return,
         };
         self.contradict(BesidePages::ColumnIndex, || why, false);

@@ -40,7 +40,7 @@ pub(crate) fn statistics_contradiction(
         }
     }
     let inexact = order.map(|_| inexact_bounds(bounds, statistics)).unwrap_or_default();
-    inexact.first().map(|wrong| format!("{}, which is said to be exact", wrong.describe(leaf)))
+    inexact.first().map(|wrong| format!("{}, which is stated to be exact", wrong.describe(leaf)))
 }
 
 /// Returns the first bound that cannot be a value of the column because of its length. NaN cannot be one either, but

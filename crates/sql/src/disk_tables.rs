@@ -127,7 +127,7 @@ fn listed(path: &Path, use_of: Use) -> Result<Listed> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let what = if is_pattern(path) { "fits the pattern" } else { "is in the folder" };
             return Ok(Listed::Nothing(format!(
-                "no file {what}; those whose names begin with . or _ are passed over"
+                "no file {what}; files whose names begin with . or _ are skipped"
             )));
         }
         Err(error) => return Ok(Listed::Nothing(error.to_string())),

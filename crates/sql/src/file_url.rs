@@ -87,7 +87,7 @@ fn exact_target(name: &str) -> Result<Option<String>> {
         return match (url.query().or(url.fragment()), url.scheme()) {
             (None, _) | (_, "http" | "https") => Ok(None),
             (Some(_), _) => Err(DataFusionError::Plan(format!(
-                "in the URL {}, what stands behind ? or # is not part of the name of a file: write ? as %3F, and # as %23",
+                "in the URL {}, the part after ? or # does not belong to the file's name: write ? as %3F, and # as %23",
                 url_without_secrets(name)
             ))),
         };

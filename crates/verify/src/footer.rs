@@ -82,7 +82,7 @@ pub(crate) fn open(
     let Some(start) = (len - 8).checked_sub(metadata_len).filter(|start| *start >= 4) else {
         findings.add(&UNREADABLE, at(len - 8), || {
             format!(
-                "the footer is said to have {metadata_len} bytes, there is room for {}",
+                "the footer's length is {metadata_len} bytes, and there is room for {}",
                 len - MIN_FILE_BYTES
             )
         });

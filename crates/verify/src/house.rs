@@ -125,8 +125,7 @@ fn check_sorting(file: &VerifyContext, limits: &HouseLimits, group: RowGroup<'_>
     if !sorted.starts_with(&limits.sorted_by) {
         let place = ErrorLocation::default().with_row_group(group.index());
         findings.add(&SORTED, place, || {
-            let said =
-                if sorted.is_empty() { "nothing is said of an order".to_owned() } else { sorted.join(", ") };
+            let said = if sorted.is_empty() { "no order is stated".to_owned() } else { sorted.join(", ") };
             format!("{said}, where {} is wanted", limits.sorted_by.join(", "))
         });
     }

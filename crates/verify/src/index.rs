@@ -226,8 +226,9 @@ fn check_column_index(
         }
     }
     if let Some(sorted) = wrong_boundary_order(index, order).filter(|_| is_valid) {
-        findings
-            .add(&BOUNDARY, place.clone(), || format!("{} is said, {sorted} is true", index.boundary_order));
+        findings.add(&BOUNDARY, place.clone(), || {
+            format!("{} is stated, {sorted} is true", index.boundary_order)
+        });
     }
     true
 }

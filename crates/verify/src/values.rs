@@ -43,7 +43,7 @@ const SORTED: Rule = rule(
     "dictionary-sorted",
     Severity::Invalid,
     Level::Deep,
-    "A dictionary that is said to be sorted is",
+    "A dictionary that is declared sorted is sorted",
     "parquet.thrift, DictionaryPageHeader.is_sorted",
 );
 const LENGTHS: Rule = rule(
@@ -349,7 +349,7 @@ impl<'a> ValueReader<'a> {
 fn add_lengths(what: &str, place: &ErrorLocation, findings: &mut Findings) {
     findings.add(&LENGTHS, place.clone(), || {
         format!(
-            "a length stands before each {what}; arrow-rs before 60 writes dictionaries of FixedSizeBinary so"
+            "each {what} has a length before it, as arrow-rs before 60 writes dictionaries of FixedSizeBinary"
         )
     });
 }

@@ -196,7 +196,7 @@ pub(super) fn rest_of(value: Variant<'_>) -> Result<Object<'_>> {
 
 #[cold]
 pub(super) fn in_both() -> Error {
-    Error::corrupt("a VARIANT that is not an object stands in value and typed_value both")
+    Error::corrupt("a VARIANT that is not an object is in both value and typed_value")
 }
 
 #[cold]

@@ -29,7 +29,7 @@ pub(crate) fn shred(text: &str) -> Result<ShredArg, String> {
     for (at, _) in text.match_indices('=') {
         let column = text[..at].to_owned();
         match wanted(&text[at + 1..]) {
-            Ok(_) if column.is_empty() => return Err("no column stands before the =".to_owned()),
+            Ok(_) if column.is_empty() => return Err("there is no column before the =".to_owned()),
             Ok(wanted) => return Ok(ShredArg { column: Some(column), wanted }),
             Err(message) => _ = first.get_or_insert(message),
         }
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(parsed("{a: int8}"), Ok((None, shape("{a: int8}"))));
         assert_eq!(parsed("x=y={\"a=b\": int8}"), Ok((Some("x=y".to_owned()), shape("{\"a=b\": int8}"))));
         assert_eq!(parsed("{\"a=b\": int8}"), Ok((None, shape("{\"a=b\": int8}"))));
-        assert_eq!(parsed("=auto"), Err("no column stands before the =".to_owned()));
+        assert_eq!(parsed("=auto"), Err("there is no column before the =".to_owned()));
         assert_eq!(
             parsed("v={a: uint8}").unwrap_err(),
             "a type is wanted, such as int64, string or decimal(9, 2), at character 5 of {a: uint8}"

@@ -155,7 +155,7 @@ fn run_recover(args: &RecoverArgs, output: &mut Output) -> Result<(), Failure> {
                 }
             }
             Some(SchemaOrigin::Footer) if report.losses.is_empty() => {
-                "its footer tells of no row group: there are no rows to keep, and nothing is written"
+                "its footer lists no row group: there are no rows to keep, and nothing is written"
             }
             Some(_) => "no row group is whole: nothing is written",
         };
@@ -169,7 +169,7 @@ fn no_schema(report: &Report) -> String {
     let why = report.losses.iter().find_map(|loss| loss.why.split_once(": give the schema"));
     let why = why.map_or_else(String::new, |(why, _)| format!(" ({why})"));
     format!(
-        "which columns the file has cannot be told from its pages{why}: give the schema with --schema-from or --schema"
+        "its pages do not show which columns the file has{why}: give the schema with --schema-from or --schema"
     )
 }
 

@@ -46,7 +46,7 @@ impl KmsSettings {
                 ("key_material", Value::String(path)) => key_material = Some(PathBuf::from(path)),
                 _ => {
                     return Err(wrong(&format!(
-                        "kms: {name:?} is not known, is there twice, or has another kind of value"
+                        "kms: {name:?} is unknown, given twice, or has a value of the wrong type"
                     )));
                 }
             }
@@ -135,7 +135,7 @@ mod tests {
             (r#"{"command": [1]}"#, "list of texts"),
             (r#"{"master_keys": {"kf": "sesame"}}"#, "kf begins with none of"),
             (r#"{"command": ["x"], "token": "sesame"}"#, "\"token\" is not known"),
-            (r#"{"command": ["x"], "master_keys": {}}"#, "is there twice"),
+            (r#"{"command": ["x"], "master_keys": {}}"#, "given twice"),
             (r#"{"command": ["x"], "timeout_seconds": 0}"#, "timeout_seconds is not above 0"),
             (r#"{"command": ["x"], "timeout_seconds": -1}"#, "timeout_seconds is not above 0"),
             (r#"{"command": ["x"], "timeout_seconds": "sesame"}"#, "has another kind of value"),

@@ -96,7 +96,7 @@ where
 {
     // A column's name may contain `=`, the value does not.
     let (column, value) = match text.rsplit_once('=') {
-        Some(("", _)) => return Err("no column stands before the =".to_owned()),
+        Some(("", _)) => return Err("there is no column before the =".to_owned()),
         Some((column, value)) => (Some(Name::new(column)), value),
         None => (None, text),
     };

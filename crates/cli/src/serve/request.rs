@@ -125,7 +125,7 @@ impl<'b> Headers<'_, 'b> {
         match (first.map(std::str::from_utf8), values.next()) {
             (None, _) => Ok(None),
             (Some(Ok(value)), None) => Ok(Some(value.trim())),
-            _ => Err(refused(Status::BadRequest, "a header that is there twice, or is not text")),
+            _ => Err(refused(Status::BadRequest, "a header that appears twice, or is not text")),
         }
     }
 }

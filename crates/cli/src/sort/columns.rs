@@ -41,7 +41,7 @@ impl FromStr for SortColumns {
             };
             let rest = rest.trim_end().to_owned();
             if quoted.is_some() && !rest.is_empty() && !rest.starts_with(':') {
-                return Err(format!("{rest:?} stands behind a name: a colon or a comma is missing"));
+                return Err(format!("{rest:?} follows a name: a colon or a comma is missing"));
             }
             columns.push(SortColumn { quoted, names, rest, is_on_curve: text.starts_with(CURVE) });
             left = more;
@@ -128,7 +128,7 @@ fn in_parentheses(text: &str) -> Result<(Vec<String>, &str), String> {
     let behind =
         behind.trim_start().strip_prefix(')').ok_or("the parenthesis of hilbert( is never closed")?;
     match names.iter().all(String::is_empty) {
-        true => Err("the name of a column stands in hilbert()".to_owned()),
+        true => Err("hilbert() takes the name of a column".to_owned()),
         false => Ok((names, behind)),
     }
 }

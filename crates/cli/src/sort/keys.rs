@@ -313,8 +313,9 @@ mod tests {
         ]);
         for name in ["a", "b.c"] {
             let told = SortKey::new(&name.parse::<SortColumns>().unwrap().0[0], &schema).unwrap_err();
-            let why =
-                format!("argument: --sort-by: several columns are called \"{name}\": which one is meant");
+            let why = format!(
+                "argument: --sort-by: several columns are called \"{name}\", so the name is ambiguous"
+            );
             assert!(told.to_string().starts_with(&why), "{told}");
         }
         let leaf =

@@ -171,7 +171,7 @@ fn summaries_have_nothing_to_recover() {
     let empty = at(&dir, "empty.parquet");
     fs::copy(at(&parts, "_common_metadata"), &empty).unwrap();
     let (code, error) = failure(&["recover", &empty, &at(&dir, "none.parquet")]);
-    assert!(code == 1 && error.contains("tells of no row group"), "{error}");
+    assert!(code == 1 && error.contains("lists no row group"), "{error}");
 }
 
 #[test]

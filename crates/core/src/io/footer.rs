@@ -88,7 +88,7 @@ fn read_last(
     let end = file_len - TAIL_LEN as u64;
     if footer_len as u64 > end - MAGIC_LEN {
         return Err(Error::corrupt(format!(
-            "the footer is said to have {footer_len} bytes, there is room for {}: the file may be cut off, or have \
+            "the footer's length is {footer_len} bytes, and there is room for {}: the file may be cut off, or have \
              been appended to",
             end - MAGIC_LEN
         ))

@@ -137,7 +137,9 @@ impl<'a> RowGroup<'a> {
                 && own.path_in_schema != leaf.path_in_schema()
             {
                 let said = own.path_in_schema.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(".");
-                return Err(Error::corrupt(format!("the chunk is said to be encrypted as column {said}")));
+                return Err(Error::corrupt(format!(
+                    "the footer says that the chunk is encrypted as column {said}"
+                )));
             }
             let module = stored.encrypted_column_metadata.as_deref().unwrap_or_default();
             let (crypto, limits) = (stored.crypto_metadata.as_ref(), Limits::default());

@@ -171,7 +171,7 @@ impl Parser<'_> {
             self.next = at;
             match self.peek() {
                 Piece::Word(_) | Piece::Quoted(_) => {
-                    self.unexpected("a literal (text stands in single quotes)")
+                    self.unexpected("a literal (text goes in single quotes)")
                 }
                 _ => self.unexpected("a literal"),
             }

@@ -128,7 +128,7 @@ fn footers_said_to_be_longer_than_the_file() {
         bytes[at..at + 4].copy_from_slice(&len.to_le_bytes());
         let error = error_of(&bytes);
         assert_eq!(error.kind(), ErrorKind::Corrupt);
-        assert!(error.message().contains(&format!("the footer is said to have {len} bytes")), "{error}");
+        assert!(error.message().contains(&format!("the footer's length is {len} bytes")), "{error}");
         assert_eq!(error.place().offset, Some(at as u64));
     }
     let mut bytes = good.to_vec();

@@ -81,7 +81,7 @@ fn errors_tell_the_place() {
         ("", "character 1: a literal expected, the end found"),
         ("a =", "character 4: a literal expected, the end found"),
         ("a = -b", "character 5: a literal expected, - found"),
-        ("a in (b)", "character 7: a literal (text stands in single quotes) expected, b found"),
+        ("a in (b)", "character 7: a literal (text goes in single quotes) expected, b found"),
         ("(a, b) < (1)", "character 2: 2 columns are compared with 1 literals"),
         ("a is distinct b", "character 15: from expected, b found"),
         ("a ~ '(x'", "character 5: the regular expression is not understood: unclosed group"),

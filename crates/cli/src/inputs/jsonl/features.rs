@@ -134,7 +134,7 @@ impl Features {
                 At::First
             }
             (At::List, _) => return Err(broken("`features` is not a list")),
-            (At::End, _) => return Err(broken("something else stands behind the collection")),
+            (At::End, _) => return Err(broken("there is something else after the collection")),
             (At::Start | At::Name | At::Colon, _) => {
                 return Err(broken("is not a FeatureCollection of GeoJSON"));
             }
