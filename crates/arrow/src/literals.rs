@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(shown(&Time64NanosecondArray::from(vec![1])), "'00:00:00.000000001'");
         for no_time in [-1, 86_400_000_000] {
             let error = literals(&Time64MicrosecondArray::from(vec![no_time])).unwrap_err();
-            assert!(error.message().contains("no time of a day"), "{error}");
+            assert!(error.message().contains("not a time of a day"), "{error}");
         }
         let durations = DurationMillisecondArray::from(vec![-1_500, 0, i64::MIN]);
         assert_eq!(shown(&durations), "'-PT1.5S' 'PT0S' '-PT9223372036854775.808S'");

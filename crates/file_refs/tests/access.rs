@@ -191,7 +191,7 @@ fn nothing_leads_out_of_a_directory() {
         ("file:a.txt", "relative to nothing"),
         ("a.txt?x=1", "a query"),
         ("a.txt#x", "a query"),
-        ("inner", "no plain file"),
+        ("inner", "not a plain file"),
         ("not-there.txt", "is not there"),
         ("inner/b.txt/c", "is not there"),
     ] {

@@ -42,7 +42,7 @@ impl PathPlan {
         let names = names_of(column);
         let (node, level) = find(schema, &names).ok_or_else(|| unknown_column(schema, column))?;
         let Some(group) = Group::of(node) else {
-            let message = "it is not a VARIANT outside of lists: paths lead into those only";
+            let message = "it is not a VARIANT outside of lists, and paths lead only into those";
             return Err(Error::argument(message).in_column(column));
         };
         let mut way = Way {

@@ -192,7 +192,7 @@ fn what_is_wrong_has_a_place() {
     let file = file(&EVENTS, "");
     for (predicate, message) in [
         ("v:a::uint8 = 5", "a type is wanted"),
-        ("id:a = 5", "no VARIANT"),
+        ("id:a = 5", "not a VARIANT"),
         ("w:a = 5", "no column w"),
         ("v:a in (5, 'x')", "several types"),
     ] {

@@ -97,7 +97,7 @@ fn every_failure_is_an_error_and_the_end() {
         let faults = [
             (Faults { fails: call, ..Faults::default() }, "out of order"),
             (Faults { short: call, ..Faults::default() }, ""),
-            (Faults { fewer: call, latency: 1, ..Faults::default() }, "parts of the file"),
+            (Faults { fewer: call, latency: 1, ..Faults::default() }, "ranges of the file"),
             (Faults { changes: call, latency: 2, ..Faults::default() }, "has changed"),
         ];
         for (fault, message) in faults {

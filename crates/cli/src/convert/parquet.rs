@@ -199,7 +199,7 @@ fn told(error: &Error) -> String {
     let message = error.message();
     let column = error.place().column.as_ref().map(|column| format!(", in column {column}"));
     let hint = match message {
-        text if text.contains("no whole day") => "; --date64 int64 stores it in milliseconds",
+        text if text.contains("not a whole day") => "; --date64 int64 stores it in milliseconds",
         _ => "",
     };
     format!("{message}{}{hint}", column.unwrap_or_default())

@@ -268,7 +268,7 @@ mod tests {
             ("--bloom", "a:2", "between 0 and 1"),
             ("--metadata", "k", "KEY=VALUE"),
             ("--page-version", "3", "1..=2"),
-            ("--page-size", "many", "no unit"),
+            ("--page-size", "many", "not a unit"),
         ] {
             let error = parsed(&[option, value]).unwrap_err().to_string();
             assert!(error.contains(part), "{option} {value}: {error}");

@@ -286,7 +286,7 @@ fn meta_set_takes_no_arrow_schema_that_is_none() {
     let file = folder.path("wines.parquet");
     success(&["convert", &wines(), &file, "--report", "none"]);
     let (code, lines) = failure(&["meta", "set", &file, "ARROW:schema=x"]);
-    assert!(code == 2 && lines[0].contains("no stored Arrow schema"), "{lines:?}");
+    assert!(code == 2 && lines[0].contains("not a stored Arrow schema"), "{lines:?}");
     let meta: serde_json::Value =
         serde_json::from_str(&success(&["meta", &file, "--format", "json"])).expect("JSON");
     let pairs = meta["key_values"].as_array().expect("pairs");

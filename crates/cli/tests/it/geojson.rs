@@ -67,7 +67,7 @@ fn what_geojson_cannot_be_is_told() {
     let folder = Folder::new("geojson_errors");
     let (source, out) = (folder.path("x.geojson"), folder.path("x.parquet"));
     for (text, message) in [
-        ("{}", "no FeatureCollection"),
+        ("{}", "not a FeatureCollection"),
         (
             r#"{"features": [{"type": "Feature", "properties": {}, "geometry": {"type": "Point"}}]}"#,
             "feature 1: GeoJSON: a geometry has `coordinates`",
@@ -83,7 +83,7 @@ fn what_geojson_cannot_be_is_told() {
         ),
         (
             r#"{"crs": {"type": "link", "properties": {"href": "x"}}, "features": [{"type": "Feature"}]}"#,
-            "no EPSG code",
+            "not an EPSG code",
         ),
     ] {
         std::fs::write(&source, text).unwrap();

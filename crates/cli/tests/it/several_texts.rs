@@ -19,7 +19,7 @@ fn types_are_those_of_all_files() {
                 "all" => assert_eq!(success(&converted), expected, "{inputs:?}"),
                 // The second row of the second file.
                 _ => {
-                    let said = format!("marquetry: {two}: line 3, column day: \"soon\" is not an ");
+                    let said = format!("marquetry: {two}: line 3, column day: \"soon\" is not a valid ");
                     let (code, lines) = failure(&converted);
                     assert!(code == 1 && lines[0].starts_with(&said), "{lines:?}");
                 }

@@ -126,7 +126,7 @@ fn what_no_variant_holds_is_an_error_with_its_line() {
     for (row, part) in [
         (r#"{"v":1e999}"#, "no VARIANT"),
         (r#"{"v":{"a":1,"a":2}}"#, "no VARIANT"),
-        (r#"{"w":1}"#, "no column"),
+        (r#"{"w":1}"#, "not a column"),
         (r#"{}"#, "null"),
     ] {
         let input = folder.write("in.jsonl", &format!("{{\"v\":[]}}\n{row}\n"));
@@ -192,7 +192,7 @@ fn paths_are_columns_and_conditions() {
         let lines = success(&["cat", &copy, "--format", "json"]);
         assert!(lines.starts_with(r#"{"v:user.id::bigint":7,"id":1,"v:user.id":7}"#), "{lines}");
         let (_, error) = failure(&["head", &path, "--columns", "id:a"]);
-        assert!(error.join("").contains("no VARIANT"), "{error:?}");
+        assert!(error.join("").contains("not a VARIANT"), "{error:?}");
     }
 }
 

@@ -111,7 +111,7 @@ fn errors_tell_the_place() {
         ),
         ("a not 5", "character 7: in, between, like or ilike expected, 5 found"),
         ("lower(a) = 'x'", "character 1: no function lower"),
-        ("a = date '2024-02-30'", "character 5: \"2024-02-30\" is not a date"),
+        ("a = date '2024-02-30'", "character 5: \"2024-02-30\" is not a valid date"),
         ("a = money '5'", "character 5: money before text"),
         ("a in ()", "character 7: a literal expected, ) found"),
         ("5", "character 1: a column expected, 5 found"),

@@ -125,7 +125,7 @@ async fn nulls_may_come_later() {
     ] {
         let message = error(&ctx, sql).await;
         assert!(
-            message.contains("make the table anew") && message.contains("b.parquet, column y"),
+            message.contains("create the table again") && message.contains("b.parquet, column y"),
             "{message}"
         );
     }

@@ -167,7 +167,7 @@ async fn files_of_a_store_are_the_table_that_they_are_on_a_disk() {
         ("s3://bucket/none/", "there is no such file"),
         ("s3://bucket/t/year=202*/[", "wrong pattern"),
         ("s3://other/t/", "No suitable object store found"),
-        ("t/", "no URL"),
+        ("t/", "not a URL"),
     ] {
         let error = dataset_in_store(url, &ctx.runtime_env()).await.unwrap_err().to_string();
         assert!(error.contains(says), "{url}: {error}");

@@ -395,7 +395,7 @@ async fn what_cannot_be_asked_is_said() {
         ("select variant_to_json(n) from shredded", "takes a VARIANT"),
         ("select variant_get(v) from shredded", "arguments"),
         ("select json_to_variant('{') from shredded", "not JSON"),
-        ("select json_to_variant(n) from shredded", "takes a text"),
+        ("select json_to_variant(n) from shredded", "takes JSON text"),
     ] {
         let error = error(&ctx, sql).await;
         assert!(error.contains(said), "{sql}: {error}");

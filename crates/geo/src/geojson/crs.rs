@@ -108,7 +108,10 @@ mod tests {
             json!({}),
         ] {
             let error = crs(&value).unwrap_err().to_string();
-            assert!(error.contains("no EPSG code") && error.contains("take `crs` out"), "{value}: {error}");
+            assert!(
+                error.contains("not an EPSG code") && error.contains("take `crs` out"),
+                "{value}: {error}"
+            );
         }
     }
 }

@@ -101,7 +101,7 @@ fn what_vault_refuses_is_told() {
         (kms.wrap_key(b"x", "no-such-key").unwrap_err(), ErrorKind::Io, "encryption key not found"),
         (kms.unwrap_key(&wrapped, "salaries").unwrap_err(), ErrorKind::Io, "invalid ciphertext"),
         (kms.unwrap_key("vault:v9:AAAA", "footer").unwrap_err(), ErrorKind::Io, "invalid ciphertext"),
-        (kms.wrap_key(b"x", "../sys/seal").unwrap_err(), ErrorKind::Argument, "no name of a key"),
+        (kms.wrap_key(b"x", "../sys/seal").unwrap_err(), ErrorKind::Argument, "not a name of a key"),
         (
             Vault::new("http://127.0.0.1:1", TOKEN).wrap_key(b"x", "footer").unwrap_err(),
             ErrorKind::Io,

@@ -385,7 +385,7 @@ mod tests {
             (r#"{"t":true}"#, "t", "true is not text"),
             (r#"{"t":{"a":1}}"#, "t", "beside"),
             (r#"{"l":["a",2]}"#, "l", "2 is not text"),
-            (r#"{"z":1}"#, "z", "no column"),
+            (r#"{"z":1}"#, "z", "not a column"),
             (r#"{"m":[{"key":null,"value":1}]}"#, "m", "no key"),
             (r#"{"m":[{"key":1,"key":1}]}"#, "m", "two members"),
             (r#"{"m":[{"key":1,"other":1}]}"#, "m", "no more"),

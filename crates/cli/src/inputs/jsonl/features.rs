@@ -261,7 +261,7 @@ mod tests {
             assert_eq!(lines(r#"{"features":[]}"#, buffer).unwrap(), "");
             for (wrong, message) in [
                 ("", "not closed"),
-                ("[]", "no FeatureCollection"),
+                ("[]", "not a FeatureCollection"),
                 ("{}", "no `features`"),
                 (r#"{"features": 5}"#, "no list"),
                 (r#"{"features": [1]}"#, "feature 1: is not an object"),
@@ -314,7 +314,7 @@ mod tests {
             for (text, said) in [
                 (format!("{{{swiss}, {feature}, {degrees}}}"), "`crs` says OGC:CRS84 where EPSG:2056"),
                 (format!("{{{of_feature}}}"), "feature 1: has EPSG:2056 as its own `crs`"),
-                (format!("{{\"crs\": 5, {feature}}}"), "no EPSG code"),
+                (format!("{{\"crs\": 5, {feature}}}"), "not an EPSG code"),
                 (format!("{{\"crs\": {{]}}, {feature}}}"), "`crs`: "),
             ] {
                 let error = read(&text, buffer).unwrap_err().to_string();
