@@ -134,11 +134,11 @@ mod tests {
             (r#"{"command": []}"#, "command is empty"),
             (r#"{"command": [1]}"#, "list of texts"),
             (r#"{"master_keys": {"kf": "sesame"}}"#, "kf begins with none of"),
-            (r#"{"command": ["x"], "token": "sesame"}"#, "\"token\" is not known"),
+            (r#"{"command": ["x"], "token": "sesame"}"#, "\"token\" is unknown"),
             (r#"{"command": ["x"], "master_keys": {}}"#, "given twice"),
             (r#"{"command": ["x"], "timeout_seconds": 0}"#, "timeout_seconds is not above 0"),
             (r#"{"command": ["x"], "timeout_seconds": -1}"#, "timeout_seconds is not above 0"),
-            (r#"{"command": ["x"], "timeout_seconds": "sesame"}"#, "has another kind of value"),
+            (r#"{"command": ["x"], "timeout_seconds": "sesame"}"#, "a value of the wrong type"),
             (r#"{"master_keys": {}, "timeout_seconds": 5}"#, "timeout_seconds is for a command"),
         ] {
             let error = parse(text).err().unwrap().to_string();
