@@ -4,7 +4,8 @@
 //! Each struct has `read` and `write` side by side, with the field ids as numbers. Reading is lenient: unknown fields
 //! and fields of another type than `parquet.thrift` gives are skipped, enums keep numbers that are not known, unions
 //! have an `Unknown` member, and only what a reader cannot do without is required. Where a footer is, and where it
-//! ends, is in [`FooterTail`] and [`parse_metadata`]. The Arrow schema that a footer may have is not a Thrift: [`flatbuffers`].
+//! ends, is in [`FooterTail`] and [`parse_metadata`]. The Arrow schema that a footer may have is not Thrift, but a
+//! flatbuffer: [`flatbuffers`].
 #![forbid(unsafe_code)]
 
 mod bloom_filter;

@@ -195,7 +195,7 @@ fn data_type(field: Table<'_>, depth: usize) -> Option<Option<DataType>> {
             None => return Some(None),
         },
         ipc::Type::Timestamp => {
-            // SPEC: Schema.fbs: no name is not a time zone.
+            // SPEC: Schema.fbs: an empty name means no time zone.
             let zone = of.string(ipc::Timestamp::VT_TIMEZONE)?.filter(|zone| !zone.is_empty());
             let Some(unit) = unit(ipc::Timestamp::VT_UNIT, ipc::TimeUnit::SECOND)? else { return Some(None) };
             DataType::Timestamp(unit, zone.map(Into::into))

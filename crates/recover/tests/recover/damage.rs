@@ -221,7 +221,7 @@ fn zeros_from_anywhere_to_the_end() {
         match saved(&broken, &given(SCHEMA)) {
             Ok(recovery) if whole > 0 => assert_eq!(rewritten(&recovery), all[..whole], "zeros from {at}"),
             Ok(recovery) => {
-                // Bytes at the end of a page that were zero before are not loss.
+                // Bytes at the end of a page that were zero before are no loss.
                 let is_kept = !recovery.report().row_groups.is_empty();
                 assert!(!is_kept || rewritten(&recovery) == all[..1], "zeros from {at}");
             }
