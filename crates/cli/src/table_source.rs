@@ -5,7 +5,7 @@
 
 use crate::args::{Selection, TableArgs};
 use crate::bounded_rows::BoundedRows;
-use crate::convert::{TimesAs, plain_batch, plain_columns, read_exactly};
+use crate::convert::{CutTimes, TimesAs, plain_batch, plain_columns, read_exactly};
 use crate::failure::{Failure, line};
 use crate::file_name;
 use crate::geo_labels::{labelled, labelled_by_files};
@@ -99,7 +99,7 @@ impl TableSource {
         Ok(TableSource::Files(with_keys(together.apply(Dataset::from_files(urls, remote::source)?))))
     }
 
-    /// The chosen rows, at most `limit`, without dictionary and run-end encoded arrays.
+    /// The chosen rows, at most `limit`, without dictionary and run-end encoded arrays. Reports times of many files that lose digits.
     pub(crate) fn plain_rows(
         self,
         selection: &Selection,
@@ -121,6 +121,7 @@ impl TableSource {
                 let paths: Vec<PathBuf> = files.files().map(Path::to_owned).collect();
                 let of = |options| chosen(files.clone(), selection, limit, batch_rows, options);
                 let rows = read_exactly(of, options, true)?;
+                CutTimes::of_files(&paths, &rows.coarse, &rows.fitting)?.tell(None);
                 let schema = rows.exact.unwrap_or(rows.fitting);
                 let schema = labelled_by_files(schema, paths.iter().map(PathBuf::as_path));
                 Ok(Rows::Files(Box::new(rows.reader), schema))

@@ -1,7 +1,7 @@
 //! Converts INT96 to timestamps, and counts those that lose digits.
 //!
-//! An Arrow column of timestamps has one unit. If nanoseconds cannot hold its farthest time, the other times lose digits, which is
-//! reported when such columns are written.
+//! An Arrow column of timestamps has one unit. If nanoseconds cannot hold its farthest time, or if a table has it in another unit, times
+//! lose digits, which is reported.
 
 use super::exact_int96::{int96_as_bytes, is_int96};
 use crate::failure::line;
@@ -30,6 +30,8 @@ pub(crate) struct CutTimes(BTreeMap<String, Cut>);
 struct Cut {
     times: u64,
     unit: TimeUnit,
+    /// Whether the column is another timestamp in some files, so that these decide the unit, too.
+    is_mixed: bool,
 }
 
 impl CutTimes {
@@ -40,24 +42,32 @@ impl CutTimes {
 
     /// Reports each column on standard error. `file` is the file, if there is only one.
     pub(crate) fn tell(&self, file: Option<&Path>) {
-        for (column, Cut { times, unit }) in &self.0 {
+        for (column, Cut { times, unit, is_mixed }) in &self.0 {
             let times = counted(*times, "time");
             let unit = words(*unit);
+            let why = match is_mixed {
+                true => {
+                    format!("the table has the column in {unit}, as it is another timestamp in some files")
+                }
+                false => {
+                    format!("{unit} is the finest unit of timestamps that reaches the column's farthest")
+                }
+            };
             let said = format_args!(
-                "column {column}: {times} lost digits: INT96 has nanoseconds of any year, and {unit} is the finest unit of timestamps \
-                 that reaches the column's farthest"
+                "column {column}: {times} lost digits: INT96 has nanoseconds of any year, and {why}"
             );
             // A failure of standard error cannot be reported.
             let _ = writeln!(io::stderr(), "{}", line(file, said));
         }
     }
 
-    fn add(&mut self, column: &str, unit: TimeUnit) {
-        let cut = self.0.entry(column.to_owned()).or_insert(Cut { times: 0, unit });
+    fn add(&mut self, column: &str, unit: TimeUnit, is_mixed: bool) {
+        let cut = self.0.entry(column.to_owned()).or_insert(Cut { times: 0, unit, is_mixed });
         (cut.times, cut.unit) = (cut.times + 1, unit);
     }
 
-    /// Counts the times that lose digits in these INT96 columns of whole files. `fitting` has the columns' units.
+    /// Counts the times that lose digits in these columns, in whole files. They are INT96 in some files and other timestamps
+    /// in others. `fitting` has the columns' units.
     pub(crate) fn of_files(
         paths: &[PathBuf],
         columns: &[String],
@@ -97,7 +107,7 @@ impl CutTimes {
         for bytes in times.iter().flatten() {
             let nanos = bytes.try_into().map_or(0, |bytes| instant(bytes).1);
             if nanos % nanos_of(unit) != 0 {
-                self.add(column, unit);
+                self.add(column, unit, true);
             }
         }
     }
@@ -190,7 +200,7 @@ fn timestamps(
         let wrong = || ArrowError::CastError(format!("column {column}: no time of INT96 in its unit"));
         let (days, nanos) = instant(bytes.value(at).try_into().map_err(|_| wrong())?);
         if nanos % nanos_each != 0 {
-            cut.add(column, unit);
+            cut.add(column, unit, false);
         }
         let ticks =
             i128::from(days) * i128::from(NANOS_PER_DAY / nanos_each) + i128::from(nanos / nanos_each);

@@ -11,6 +11,7 @@ use marquetry::schema::{Schema, column, group};
 use marquetry_core::nesting::{ColumnValues, DefinitionLevels, ShreddedColumn};
 use marquetry_core::write::copy::drop_bounds;
 use marquetry_core::write::{ColumnWriter, FileSettings, FileWriter, Workspace};
+use std::path::Path;
 
 /// A file of one column `t`, of days since 1970 and nanoseconds.
 pub(crate) fn write_int96(path: &str, values: impl ExactSizeIterator<Item = (i32, u64)>) {
@@ -121,9 +122,26 @@ fn digits_that_timestamps_do_not_have_are_told() {
     let other = file("other");
     let stamp = folder.write("t.csv", "t\n2024-01-01T00:00:00.5\n");
     success(&["convert", &stamp, &other, "--schema", "t timestamp(us) !", "--report", "none"]);
-    for out in [file("mixed"), "-".to_owned()] {
-        let done = marquetry(&["convert", &all, &other, &out]);
-        assert_eq!(String::from_utf8_lossy(&done.stderr), told(""));
+    let mixed = "marquetry: column t: 2 times lost digits: INT96 has nanoseconds of any year, and the table has the column in us, as it is \
+                 another timestamp in some files\n";
+    let out = file("mixed");
+    for command in [&["convert", &all, &other, &out][..], &["convert", &all, &other, "-"]] {
+        let done = marquetry(command);
+        assert_eq!((done.status.code(), &*String::from_utf8_lossy(&done.stderr)), (Some(0), mixed), "{command:?}");
+    }
+    // The first file decides, though nanoseconds would reach all times; or some file has a far one.
+    for files in [[&other, &near], [&other, &all], [&all, &other]] {
+        for command in [&["cat"][..], &["cat", "--format", "json"], &["head"]] {
+            let folder = folder.path("both");
+            let _ = std::fs::remove_dir_all(&folder);
+            std::fs::create_dir(&folder).unwrap();
+            files.iter().enumerate().for_each(|(i, file)| {
+                std::fs::copy(file, Path::new(&folder).join(format!("{i}.parquet"))).unwrap();
+            });
+            let done = marquetry(&[command, &[&*folder]].concat());
+            let said = String::from_utf8_lossy(&done.stderr);
+            assert_eq!((done.status.code(), &*said), (Some(0), mixed), "{command:?} {files:?}");
+        }
     }
 }
 
