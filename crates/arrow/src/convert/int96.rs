@@ -151,7 +151,7 @@ pub(crate) fn fits(value: &[u8], unit: TimeUnit) -> bool {
 /// Converts the bytes of INT96 to timestamps. Fails on a value with finer digits than the unit, or beyond its range.
 pub(crate) fn exactly(array: &FixedSizeBinaryArray, to: &DataType) -> Result<ArrayRef> {
     let DataType::Timestamp(unit, _) = to else {
-        return Err(Error::argument(format!("INT96 timestamps are no {to}")));
+        return Err(Error::argument(format!("INT96 timestamps are not a {to}")));
     };
     let mut out = Vec::with_capacity(array.len());
     for value in array {
@@ -173,7 +173,7 @@ fn too_fine(value: &[u8; 12], unit: TimeUnit) -> Error {
     let (days, nanos) = stored(*value);
     Error::argument(format!(
         "the INT96 timestamp {days} days and {nanos} ns after 1970-01-01 has finer digits than {unit:?}s, the unit of the table; \
-         read a union by name, or put a file with INT96 first, to keep them, or choose a unit for INT96 to cut them off"
+         read a union by name, or put a file with INT96 first, to keep them, or set the unit of INT96 to cut them off"
     ))
 }
 
