@@ -148,7 +148,7 @@ fn hidden_files_are_passed_over() {
             vec!["-t".into(), format!("t={name}"), "select 1".into()],
         ] {
             let (code, message) = failure(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-            assert!(code == 2 && message.contains("begin with . or _ are passed over"), "{message}");
+            assert!(code == 2 && message.contains("begin with . or _ are skipped"), "{message}");
         }
     }
 }
