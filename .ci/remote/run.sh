@@ -88,7 +88,7 @@ for url in s3://marquetry/ az://marquetry/ gs://marquetry/; do
     "$marquetry" convert examples/wines.parquet "$out" --report none
     [ "$("$marquetry" count "$out")" = 200 ]
     ! "$marquetry" convert examples/wines.parquet "$out" --report none 2>"$work/refused"
-    grep -q "there is an object of this name already" "$work/refused"
+    grep -q "an object of this name already exists" "$work/refused"
     "$marquetry" convert examples/wines.parquet "$out" --columns name --overwrite --report none
     [ "$("$marquetry" schema "$out" | grep -c year)" = 0 ]
     # In two parts.

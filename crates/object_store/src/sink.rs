@@ -336,21 +336,25 @@ impl Target {
 }
 
 impl Upload {
+    /// Aborts, in a task of its own if there is a runtime, which goes on even if this future is dropped.
     async fn abort(self) -> object_store::Result<()> {
+        let Ok(runtime) = Handle::try_current() else { return self.abort_here().await };
+        let given_up = |error| object_store::Error::Generic { store: "the runtime", source: Box::new(error) };
+        runtime.spawn(self.abort_here()).await.map_err(given_up)?
+    }
+
+    /// Aborts without waiting, if there is a runtime. Nobody is left to report an error to.
+    fn abort_later(self) {
+        if let Some(runtime) = Handle::try_current().ok().or_else(|| self.runtime.clone()) {
+            runtime.spawn(self.abort_here());
+        }
+    }
+
+    async fn abort_here(self) -> object_store::Result<()> {
         let Upload { mut inner, mut under_way, .. } = self;
         // A part that arrives after the abort would stay, so the parts in flight are awaited first.
         while under_way.next().await.is_some() {}
         inner.abort().await
-    }
-
-    /// Aborts without waiting, in a task of its own, if there is a runtime.
-    fn abort_later(self) {
-        if let Some(runtime) = Handle::try_current().ok().or_else(|| self.runtime.clone()) {
-            runtime.spawn(async move {
-                // Nobody is left to report an error to.
-                let _ = self.abort().await;
-            });
-        }
     }
 }
 
@@ -384,7 +388,7 @@ impl Drop for Task {
 
 #[cold]
 fn is_there() -> Error {
-    Error::argument("there is an object of this name already; only with overwrite is it replaced")
+    Error::argument("an object of this name already exists; use overwrite to replace it")
 }
 
 /// Concurrent parts of one object: enough to fill a fast connection, few enough for memory.

@@ -166,7 +166,7 @@ fn an_object_is_written_in_parts_or_not_at_all() {
     assert_eq!(uploads(), 0);
     // It is not replaced without overwriting, nor by a write that is given up.
     let error = stores.create(&url, false).unwrap_err();
-    assert!(error.to_string().contains("there is an object of this name already"), "{error}");
+    assert!(error.to_string().contains("an object of this name already exists"), "{error}");
     assert!(error.to_string().contains(&url), "{error}");
     let mut file = stores.create(&url, true).unwrap();
     file.write_all(&noise[1..]).unwrap();
@@ -181,7 +181,7 @@ fn an_object_is_written_in_parts_or_not_at_all() {
     other.write_all(b"other").unwrap();
     other.finish().unwrap();
     let error = file.finish().unwrap_err();
-    assert!(error.to_string().contains("there is an object of this name already"), "{error}");
+    assert!(error.to_string().contains("an object of this name already exists"), "{error}");
     assert_eq!(uploads(), 0);
     for wrong in ["s3://marquetry/folder/", "https://example.org/x", "ftp://x/y"] {
         assert!(stores.create(wrong, true).is_err(), "{wrong}");

@@ -330,6 +330,15 @@ fn what_is_given_up_leaves_nothing() {
         drop(sink);
         soon(|| asked.begun.load(Ordering::Relaxed) == 1 && asked.aborted.load(Ordering::Relaxed) == 1).await;
 
+        // While it is aborted, and parts are under way.
+        let (store, asked) = self::store(very_slow());
+        let mut sink = ObjectSink::new(store.clone(), path());
+        sink.write(bytes(20 * MIB)).await.unwrap();
+        assert!(sink.abort().now_or_never().is_none());
+        drop(sink);
+        soon(|| asked.aborted.load(Ordering::Relaxed) == 1).await;
+        assert!(is_nothing_there(&*store).await);
+
         // While it is completed.
         let (store, asked) = self::store(very_slow());
         let mut sink = ObjectSink::new(store.clone(), path());
@@ -371,9 +380,9 @@ fn what_is_there_stays_if_it_must() {
                 second.write(bytes(len + 1)).await.unwrap();
                 first.complete().await.unwrap();
                 let error = second.complete().await.unwrap_err();
-                assert!(error.message().contains("there is an object of this name already"), "{error}");
+                assert!(error.message().contains("an object of this name already exists"), "{error}");
                 let error = sink().write(bytes(1)).await.unwrap_err();
-                assert!(error.message().contains("there is an object of this name already"), "{error}");
+                assert!(error.message().contains("an object of this name already exists"), "{error}");
                 assert_eq!(store.get(&path()).await.unwrap().bytes().await.unwrap(), bytes(len));
                 assert_eq!(asked.aborted.load(Ordering::Relaxed), usize::from(len > MIB));
                 // It is replaced if overwriting is allowed.
