@@ -46,7 +46,7 @@ pub(crate) use array_builders::{boolean_buffer, nulls};
 pub(crate) use conversion_error::ConversionError;
 pub(crate) use dictionary::DictionaryCache;
 pub(crate) use from_array::from_array;
-pub(crate) use int96::{exactly as int96_exactly, fits as int96_fits};
+pub(crate) use int96::fits as int96_fits;
 pub(crate) use non_null::{NonNullSlots, validity};
 
 use arrow_array::ArrayRef;

@@ -38,7 +38,7 @@
 //! | Date32 | Date64, Timestamp without a zone |
 //! | Time32, Time64, Duration | a finer unit |
 //! | Timestamp | a finer unit, another zone; but not with a zone from without one or the other way round |
-//! | INT96 | Timestamp of any unit and zone, since it has neither; what is finer than the unit is cut off, but in a dataset whose schema comes from its files an error |
+//! | INT96 | Timestamp of any unit and zone, since it has neither; what is finer than the unit is cut off |
 //! | text, binary | any layout of both; binary that is not UTF-8 cannot be text |
 //! | FixedSizeBinary | Binary of any layout |
 //! | Null | anything that may be null |
@@ -101,7 +101,6 @@ pub struct Evolution {
     defaults: HashMap<String, ArrayRef>,
     paths: Vec<String>,
     constants: HashMap<String, ArrayRef>,
-    keeps_int96_digits: bool,
 }
 
 impl Evolution {
@@ -115,7 +114,6 @@ impl Evolution {
             defaults: HashMap::new(),
             paths: Vec::new(),
             constants: HashMap::new(),
-            keeps_int96_digits: false,
         }
     }
 
@@ -172,13 +170,6 @@ impl Evolution {
     #[must_use]
     pub fn with_path(mut self, name: impl Into<String>) -> Self {
         self.paths.push(name.into());
-        self
-    }
-
-    /// Refuses INT96 timestamps with digits finer than the wanted unit, unless the reader's options request a unit as
-    /// coarse. For a schema that comes from files: nobody asked to cut them off.
-    pub(crate) fn keep_int96_digits(mut self) -> Self {
-        self.keeps_int96_digits = true;
         self
     }
 

@@ -4,7 +4,7 @@ use super::array_builders::primitive;
 use super::conversion_error::ConversionError;
 use super::non_null::NonNullSlots;
 use super::temporal::per_second;
-use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray};
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::bit_chunk_iterator::BitChunks;
 use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::{DataType, TimeUnit};
@@ -146,35 +146,6 @@ fn push_any(
 /// Returns whether a timestamp is in the range of `unit`.
 pub(crate) fn fits(value: &[u8], unit: TimeUnit) -> bool {
     value.try_into().is_ok_and(|value| timestamp(value, unit).is_some())
-}
-
-/// Converts the bytes of INT96 to timestamps. Fails on a value with finer digits than the unit, or beyond its range.
-pub(crate) fn exactly(array: &FixedSizeBinaryArray, to: &DataType) -> Result<ArrayRef> {
-    let DataType::Timestamp(unit, _) = to else {
-        return Err(Error::argument(format!("INT96 timestamps are not a {to}")));
-    };
-    let mut out = Vec::with_capacity(array.len());
-    for value in array {
-        let Some(value) = value else {
-            out.push(0);
-            continue;
-        };
-        let value = value.try_into().map_err(|_| Error::argument("an INT96 timestamp has 12 bytes"))?;
-        if instant(value).1 % (1_000_000_000 / per_second(*unit)) != 0 {
-            return Err(too_fine(&value, *unit));
-        }
-        out.push(timestamp(&value, *unit).ok_or_else(|| out_of_range(&value, *unit))?);
-    }
-    primitive(Buffer::from_vec(out), array.len(), array.nulls().cloned(), to)
-}
-
-#[cold]
-fn too_fine(value: &[u8; 12], unit: TimeUnit) -> Error {
-    let (days, nanos) = stored(*value);
-    Error::argument(format!(
-        "the INT96 timestamp {days} days and {nanos} ns after 1970-01-01 has finer digits than {unit:?}s, the unit of the table; \
-         read a union by name, or put a file with INT96 first, to keep them, or set the unit of INT96 to cut them off"
-    ))
 }
 
 #[inline]

@@ -245,7 +245,6 @@ impl Choice {
         let evolution = Evolution::to(Arc::new(Schema::new_with_metadata(fields, first.metadata)));
         let evolution = evolution
             .by(self.by)
-            .keep_int96_digits()
             .refuse_missing(!self.union)
             .refuse_extra(!self.union && self.columns.is_none());
         let evolution = paths.into_iter().fold(evolution, Evolution::with_path);

@@ -17,7 +17,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-mod int96_digits;
 mod int96_names;
 mod keys_of_parts;
 mod predicates_by_name;

@@ -4,7 +4,6 @@ use super::exact_cast::cast_exact;
 use super::path_column::PathColumn;
 use super::variant_storage::stored_as;
 use crate::arrow_error;
-use crate::convert::int96_exactly;
 use crate::null_arrays::null_array;
 use arrow_array::cast::AsArray;
 use arrow_array::{
@@ -42,8 +41,6 @@ pub(super) enum ArrayCast {
     Keep,
     /// Values are cast to a wider type. The path is for errors.
     Cast(DataType, Arc<str>),
-    /// The bytes of INT96 become timestamps of this type. Digits that its unit lacks are an error. The path is for errors.
-    Int96(DataType, Arc<str>),
     /// A VARIANT is unshredded, and stored as this type. The path is for errors.
     Variant(DataType, Arc<str>),
     /// The fields, and the source of each.
@@ -105,9 +102,6 @@ impl ArrayCast {
         match self {
             ArrayCast::Keep => Ok(array.clone()),
             ArrayCast::Cast(to, path) => cast_exact(array, to).map_err(|error| error.in_column(path.clone())),
-            ArrayCast::Int96(to, path) => {
-                int96_exactly(array.as_fixed_size_binary(), to).map_err(|error| error.in_column(path.clone()))
-            }
             ArrayCast::Variant(to, path) => {
                 stored_as(array, to).map_err(|error| error.in_column(path.clone()))
             }

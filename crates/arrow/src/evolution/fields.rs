@@ -65,15 +65,6 @@ fn has_id(field: &NestedField) -> bool {
         }
 }
 
-/// Returns whether both are timestamps, and `from` has the finer unit.
-fn is_finer_timestamp(from: &DataType, to: &DataType) -> bool {
-    match (value_type(from), to) {
-        // Units are ordered from coarse to fine.
-        (DataType::Timestamp(from, _), DataType::Timestamp(to, _)) => from > to,
-        _ => false,
-    }
-}
-
 /// An index of fields. In wide tables, comparing each field with each wanted one would be too slow.
 #[derive(Default)]
 struct Names<'a> {
@@ -390,10 +381,6 @@ impl Walk<'_> {
         let column = self.schema.column(leaf);
         let is_int96 = column.physical() == PhysicalType::Int96;
         if is_int96 && matches!(value_type(to), DataType::Timestamp(..)) && compatibility::fits(column, to) {
-            if self.evolution.keeps_int96_digits && is_finer_timestamp(from, to) {
-                let path = self.path.join(".").into();
-                return Ok((DataType::FixedSizeBinary(12), ArrayCast::Int96(to.clone(), path)));
-            }
             return Ok((to.clone(), ArrayCast::Keep));
         }
         if from == to {
