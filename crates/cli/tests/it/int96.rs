@@ -127,7 +127,11 @@ fn digits_that_timestamps_do_not_have_are_told() {
     let out = file("mixed");
     for command in [&["convert", &all, &other, &out][..], &["convert", &all, &other, "-"]] {
         let done = marquetry(command);
-        assert_eq!((done.status.code(), &*String::from_utf8_lossy(&done.stderr)), (Some(0), mixed), "{command:?}");
+        assert_eq!(
+            (done.status.code(), &*String::from_utf8_lossy(&done.stderr)),
+            (Some(0), mixed),
+            "{command:?}"
+        );
     }
     // The first file decides, though nanoseconds would reach all times; or some file has a far one.
     for files in [[&other, &near], [&other, &all], [&all, &other]] {
